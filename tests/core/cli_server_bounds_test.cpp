@@ -13,12 +13,6 @@
 namespace sitter {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 using CliServerBoundsTest = CliServerTest;
 
 TEST_F(CliServerBoundsTest, ADescriptionHasTenSeconds) {

@@ -11,12 +11,7 @@
 namespace sitter {
 namespace {
 
-using ::testing::Contains;
 using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string text_answer(int id, const std::string& text) {
   return R"json({"jsonrpc":"2.0","id":)json" + std::to_string(id) +
@@ -112,7 +107,7 @@ TEST_F(CliServerTest, AToolThatIsDescribingItselfIsEndedWithItsChild) {
   EXPECT_THAT(done(), ElementsAre("child 1 started"));
   close(1);
   EXPECT_THAT(done(), ElementsAre("terminate run 1"));
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("kill run 1"));
   processes[1] = {};
   exits(1, 0, "SIGKILL");
@@ -122,7 +117,7 @@ TEST_F(CliServerTest, AToolThatIsDescribingItselfIsEndedWithItsChild) {
 TEST_F(CliServerTest, ADescriptionHasALimitOfTime) {
   start(1);
   done();
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), Contains("terminate run 1"));
   exits(1, 143, "SIGTERM");
   EXPECT_THAT(done(), Contains("child 1 failed: ./notes schema --json has not ended within 10s"));
@@ -134,7 +129,7 @@ TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {
   done();
   fails_to_start(1, "text file busy", true);
   EXPECT_THAT(done(), IsEmpty());
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
   fails_to_start(1, "no such file");
   EXPECT_THAT(done(), Contains("child 1 failed: no such file"));
@@ -245,9 +240,9 @@ TEST_F(CliServerTest, AnAnswerWaitsForTheEndOfTheOutput) {
   writes(2, "a");
   exits(2, 0);
   EXPECT_THAT(done(), IsEmpty());
-  time_passes();  // what a run leaves behind may have just been started
+  next_deadline_comes();  // what a run leaves behind may have just been started
   processes[2].clear();
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), Contains(text_answer(7, "a")));
 }
 
@@ -282,7 +277,7 @@ TEST_F(CliServerTest, ARunThatCannotBeStartedIsAnError) {
   start(1);
   fails_to_start(1, "x", true);
   plays_starts = true;
-  time_passes();
+  next_deadline_comes();
   writes(1, kNotes);
   exits(1, 0);
   plays_starts = false;
@@ -339,7 +334,7 @@ TEST_F(CliServerTest, AnUnknownToolIsAnErrorIfNothingNewIsRead) {
   EXPECT_THAT(done().back(), HasSubstr("Unknown tool: new"));
   call(1, 8, "new");
   done();
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done().back(), HasSubstr("Unknown tool: new"));
   call(1, 9, "new");
   forget(9);
@@ -374,9 +369,9 @@ TEST_F(CliServerTest, ACallHasALimitOfTime) {
   done();
   time_passes(limits::kCallTimeoutDefault - Milliseconds(1));
   EXPECT_THAT(done(), IsEmpty());
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("terminate run 2"));
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("kill run 2"));
   processes[2].clear();
   exits(2, 137, "SIGKILL");
@@ -394,9 +389,9 @@ TEST_F(CliServerTest, ARunThatHasExitedInTimeIsNotEndedForWhatItLeavesBehind) {
   done();
   time_passes(Milliseconds(1));
   EXPECT_THAT(done(), IsEmpty());
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("terminate run 2"));
-  time_passes();
+  next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre(text_answer(7, "a")));
 }
 

@@ -58,7 +58,7 @@ TEST_F(LinkEndTest, ASignalEndsTheBridgeBeforeTheDaemonHasAnswered) {
   EXPECT_THAT(done(), ElementsAre("abort 4", "abort 7", "delete 8 [s1]",
                                   AllOf(HasSubstr("client "), HasSubstr("The session is ending"))));
   time_passes(limits::kSignalExitAfter);
-  EXPECT_THAT(done(), Contains("exit 143"));
+  EXPECT_THAT(done(), Contains("exit 143 at once"));
 }
 
 TEST_F(LinkEndTest, WhatIsOwedIsAwaitedFirst) {

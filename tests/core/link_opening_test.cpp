@@ -217,7 +217,7 @@ TEST_F(LinkOpeningTest, TheEndOfTheSessionGivesUpAConnectionThatIsBeingOpened) {
   done();
   signal(143);
   time_passes(seconds(1));
-  EXPECT_THAT(done(), Contains("exit 143"));
+  EXPECT_THAT(done(), Contains("exit 143 at once"));
 }
 
 TEST_F(LinkOpeningTest, AVersionThatNoHeaderCanCarryStandsInNone) {

@@ -11,6 +11,15 @@ namespace {
 /// Event streams of a daemon: those of its responses, and the one that GET opens.
 class LinkStreamTest : public LinkTest {
  protected:
+  /// The daemon answers this request 1 with a stream, which breaks behind an event with the id a1.
+  void stream_breaks(const std::string& line) {
+    open_listed_session();
+    client(line);
+    streams(*exchange_of(1));
+    bytes(7, "id: a1\ndata:\n\n");
+    breaks(7);
+  }
+
   const std::string read_ = request(1, "resources/read", R"json({"uri":"a:b"})json");
 };
 
@@ -91,11 +100,7 @@ TEST_F(LinkStreamTest, AStreamThatEndsInGoodOrderBeforeItsAnswerIsTakenUpToo) {
 }
 
 TEST_F(LinkStreamTest, WithoutARetryAStreamIsTakenUpAfterASecond) {
-  open_listed_session();
-  client(call(1, "slow"));
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(call(1, "slow"));
   EXPECT_EQ(wait(), limits::kHttpStreamWaitMin);
   next_deadline_comes();
   streams(8);
@@ -104,11 +109,7 @@ TEST_F(LinkStreamTest, WithoutARetryAStreamIsTakenUpAfterASecond) {
 }
 
 TEST_F(LinkStreamTest, TwoEmptyResumptionsAreALoss) {
-  open_listed_session();
-  client(call(1, "slow"));
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(call(1, "slow"));
   done();
   for (const Exchange get : {8, 9}) {
     next_deadline_comes();
@@ -121,11 +122,7 @@ TEST_F(LinkStreamTest, TwoEmptyResumptionsAreALoss) {
 }
 
 TEST_F(LinkStreamTest, AResumptionThatBringsAMessageBeginsTheCountAgain) {
-  open_listed_session();
-  client(call_with_progress(1, "slow"));
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(call_with_progress(1, "slow"));
   next_deadline_comes();
   streams(8);
   ends(8);
@@ -189,11 +186,7 @@ TEST_F(LinkStreamTest, WhatFollowsTheAnswerDoesNotMatter) {
 }
 
 TEST_F(LinkStreamTest, AResumptionThatFindsNothingIsALossAndTheDaemonIsDown) {
-  open_listed_session();
-  client(call(1, "slow"));
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(call(1, "slow"));
   next_deadline_comes();
   done();
   not_connected(8);
@@ -204,11 +197,7 @@ TEST_F(LinkStreamTest, AResumptionThatFindsNothingIsALossAndTheDaemonIsDown) {
 }
 
 TEST_F(LinkStreamTest, APureReadWhoseResumptionIsForgottenIsSentOnceMoreInAnotherSession) {
-  open_listed_session();
-  client(read_);
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(read_);
   next_deadline_comes();
   done();
   status(8, 404, error("null", -32001, "Session not found"));
@@ -218,11 +207,7 @@ TEST_F(LinkStreamTest, APureReadWhoseResumptionIsForgottenIsSentOnceMoreInAnothe
 }
 
 TEST_F(LinkStreamTest, AResumptionThatIsRefusedIsALoss) {
-  open_listed_session();
-  client(call(1, "slow"));
-  streams(*exchange_of(1));
-  bytes(7, "id: a1\ndata:\n\n");
-  breaks(7);
+  stream_breaks(call(1, "slow"));
   next_deadline_comes();
   done();
   status(8, 405);
@@ -249,10 +234,7 @@ TEST_F(LinkStreamTest, ADaemonWithoutAStreamIsNotAskedAgain) {
 }
 
 TEST_F(LinkStreamTest, OnlyOneStreamIsOpenedThoughNoHeadHasComeYet) {
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   takes(3);
   done();
   client(notification("notifications/roots/list_changed"));
@@ -296,10 +278,7 @@ TEST_F(LinkStreamTest, WithoutARetryTheWaitDoublesUntilTheStreamBringsSomething)
 }
 
 TEST_F(LinkStreamTest, AStreamThatSomebodyElseHasIsAskedForLater) {
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   takes(3);
   status(4, 409);
   opens_daemon();
@@ -315,10 +294,7 @@ TEST_F(LinkStreamTest, AStreamThatSomebodyElseHasIsAskedForLater) {
 }
 
 TEST_F(LinkStreamTest, AStreamThatTheDaemonCannotGiveForNowIsAskedForLater) {
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   takes(3);
   status(4, 503);
   opens_daemon();
@@ -454,10 +430,7 @@ TEST_F(LinkStreamTest, AStreamThatIsRefusedWithTheWordsOfALostSessionShowsThatIt
 }
 
 TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasLost) {
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   done();
   breaks(last());
   EXPECT_THAT(done(), Contains("get 4 [s1]"));
@@ -465,10 +438,7 @@ TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasLost) 
 }
 
 TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasNeverTaken) {
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   done();
   time_passes(limits::kHttpTakenWait);
   EXPECT_THAT(done(), Contains("get 4 [s1]"));

@@ -57,7 +57,7 @@ TEST_F(LinkProcessTest, TheDaemonLivesOnAfterASignal) {
   signal(143);
   time_passes(3 * config.kill_grace);
   const auto all = done();
-  EXPECT_THAT(all, Contains("exit 143"));
+  EXPECT_THAT(all, Contains("exit 143 at once"));
   for (const std::string& word : all) EXPECT_THAT(word, Not(HasSubstr("process")));
 }
 
@@ -69,7 +69,7 @@ TEST_F(LinkProcessTest, ADaemonThatIsStillStartingLivesOnToo) {
   signal(143);
   time_passes(3 * config.kill_grace);
   const auto all = done();
-  EXPECT_THAT(all, Contains("exit 143"));
+  EXPECT_THAT(all, Contains("exit 143 at once"));
   EXPECT_THAT(all, Contains("start process 1"));
   for (const std::string& word : all) {
     EXPECT_THAT(word, AnyOf(Not(HasSubstr("process")), "start process 1"));

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "sitter/limits.hpp"
-#include "support/bridge_script.hpp"
+#include "support/messages.hpp"
+#include "support/script.hpp"
 
 namespace sitter {
 namespace {

@@ -1,9 +1,6 @@
 #include "support/bridge_script.hpp"
 
-#include <algorithm>
-
 #include "support/reading.hpp"
-#include "support/story_lines.hpp"
 
 namespace sitter {
 namespace {
@@ -21,25 +18,14 @@ bool is_order(const Order& order) {
 
 }  // namespace
 
-Bridge& BridgeTest::bridge() {
-  if (!bridge_) bridge_.emplace(config, now);
-  return *bridge_;
-}
-
-void BridgeTest::client(const std::string& line) {
-  ledger_.on_line_of_client(line, takes_batches);
-  const auto kept = padded(line);
-  feed(fact::ClientLine{Line::padded({kept.get(), line.size()})});
-}
-
 void BridgeTest::client_line_too_long(const std::string& head, const std::string& tail,
                                       std::uint64_t size) {
-  feed(fact::ClientLineTooLong{head, tail, size});
+  tell(fact::ClientLineTooLong{head, tail, size});
 }
 
 void BridgeTest::started(Generation gen) {
   children_[gen].is_started = true;
-  feed(fact::ChildStarted{gen, pid_of(gen)});
+  tell(fact::ChildStarted{gen, pid_of(gen)});
 }
 
 void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_file_busy) {
@@ -49,12 +35,12 @@ void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_
   } else {
     children_[gen].is_released = true;
   }
-  feed(fact::ChildStartFailed{gen, reason, is_file_busy});
+  tell(fact::ChildStartFailed{gen, reason, is_file_busy});
 }
 
 void BridgeTest::start_finds_no_command(Generation gen) {
   children_[gen].is_released = true;
-  feed(fact::ChildStartFailed{
+  tell(fact::ChildStartFailed{
       .gen = gen, .reason = "can't start server: no such file", .is_missing = true});
 }
 
@@ -62,26 +48,26 @@ void BridgeTest::child(Generation gen, const std::string& line) {
   const std::string text = with_numbers(line);
   note_line_of_child(gen, text);
   const auto kept = padded(text);
-  feed(fact::ChildLine{gen, Line::padded({kept.get(), text.size()})});
+  tell(fact::ChildLine{gen, Line::padded({kept.get(), text.size()})});
 }
 
 void BridgeTest::child_breaks_off(Generation gen, const std::string& line) {
   const auto kept = padded(line);
-  feed(fact::ChildLine{gen, Line::padded({kept.get(), line.size()}), true});
+  tell(fact::ChildLine{gen, Line::padded({kept.get(), line.size()}), true});
 }
 
 void BridgeTest::child_line_too_long(Generation gen, const std::string& head,
                                      const std::string& tail, std::uint64_t size) {
-  feed(fact::ChildLineTooLong{gen, head, tail, size});
+  tell(fact::ChildLineTooLong{gen, head, tail, size});
 }
 
 void BridgeTest::child_says(Generation gen, const std::string& line) {
-  feed(fact::ChildErrorLine{gen, line, 0});
+  tell(fact::ChildErrorLine{gen, line, 0});
 }
 
 void BridgeTest::exits(Generation gen, int code, const std::string& signal) {
   children_[gen].has_exited = true;
-  feed(fact::ChildExited{gen, {code, signal}});
+  tell(fact::ChildExited{gen, {code, signal}});
 }
 
 void BridgeTest::closes_output(Generation gen) {
@@ -96,63 +82,18 @@ void BridgeTest::dies(Generation gen, int code, const std::string& signal) {
 
 void BridgeTest::unit_signalled(Generation gen,
                                 std::vector<fact::UnitSignalled::Process> processes) {
-  feed(fact::UnitSignalled{gen, std::move(processes)});
+  tell(fact::UnitSignalled{gen, std::move(processes)});
 }
 
 void BridgeTest::binary_inspected() {
   ASSERT_FALSE(looks_.empty());
   const order::InspectBinary order = looks_.front();
   looks_.pop_front();
-  feed(fact::BinaryInspected{order.look, binary, order.finds_strangers ? shared : std::nullopt});
+  tell(fact::BinaryInspected{order.look, binary, order.finds_strangers ? shared : std::nullopt});
 }
 
 void BridgeTest::image_swept(std::vector<fact::ImageSwept::Process> processes) {
-  feed(fact::ImageSwept{std::move(processes)});
-}
-
-void BridgeTest::time_passes(Milliseconds duration) {
-  const Instant until = now.steady + duration;
-  for (int stops = 0; true; ++stops) {
-    const auto next = bridge().next_timeout();
-    if (!next || *next > until) break;
-    ASSERT_LT(stops, 10000) << "a deadline comes again and again";
-    turn_to(std::max(now.steady, *next));
-    fire_deadlines();
-  }
-  turn_to(until);
-  const std::size_t before = words_.size();
-  fire_deadlines();
-  EXPECT_EQ(words_.size(), before) << "something was done though nothing was due";
-}
-
-void BridgeTest::next_deadline_comes() {
-  const auto next = bridge().next_timeout();
-  ASSERT_TRUE(next) << "there is no deadline";
-  turn_to(std::max(now.steady, *next));
-  fire_deadlines();
-}
-
-std::vector<std::string> BridgeTest::client_got() {
-  std::vector<std::string> lines;
-  for (const std::string& word : done()) {
-    if (word.starts_with("client ")) lines.push_back(word.substr(7));
-  }
-  return lines;
-}
-
-nlohmann::json BridgeTest::answer() {
-  const auto lines = client_got();
-  if (lines.size() != 1) {
-    ADD_FAILURE() << "not one line to the client: " << ::testing::PrintToString(lines);
-    return nlohmann::json();
-  }
-  return nlohmann::json::parse(lines[0], nullptr, false);
-}
-
-std::string BridgeTest::answer_text() {
-  const auto line = answer();
-  const auto at = nlohmann::json::json_pointer("/result/content/0/text");
-  return line.contains(at) ? line[at].get<std::string>() : "no text in " + line.dump();
+  tell(fact::ImageSwept{std::move(processes)});
 }
 
 void BridgeTest::opens(Generation gen) {
@@ -162,20 +103,10 @@ void BridgeTest::opens(Generation gen) {
     if (std::exchange(children_[gen].inbox[i].second, true)) continue;
     const std::string id = line["id"].dump();
     const std::string method = line["method"];
-    if (method == "initialize" && server.is_stateless) {
-      child(gen, error(id, -32022, "Unsupported protocol version"));
-    } else if (method == "initialize") {
-      child(gen, result(id, server.opening()));
-    } else if (!is_internal(id)) {
-      children_[gen].inbox[i].second = false;
-    } else if (method == "tools/list") {
-      child(gen, result(id, server.page("tools", server.tools)));
-    } else if (method == "prompts/list") {
-      child(gen, result(id, server.page("prompts", server.prompts)));
-    } else if (method == "resources/list") {
-      child(gen, result(id, server.page("resources", server.resources)));
+    if (method == "initialize" || is_internal(id)) {
+      child(gen, server.answer(id, method));
     } else {
-      child(gen, result(id));
+      children_[gen].inbox[i].second = false;
     }
   }
 }
@@ -198,8 +129,7 @@ void BridgeTest::open_listed_session(const std::string& client_name) {
 void BridgeTest::TearDown() {
   if (HasFatalFailure()) return;
   plays = {};
-  is_closing_ = true;
-  client_closes_input();
+  begin_end();
   for (const auto& [gen, child] : std::map(children_)) {
     if (!child.is_started && !child.is_released) start_fails(gen, "the story is over");
   }
@@ -208,26 +138,17 @@ void BridgeTest::TearDown() {
     unanswered_.erase(unanswered_.begin());
     play(order);
   }
-  time_passes(std::chrono::seconds(30));
-  EXPECT_TRUE(is_over_) << "the bridge did not end";
-  EXPECT_EQ(bridge().owed_count(), 0u);
-  EXPECT_EQ(bridge().next_timeout(), std::nullopt);
-  ledger_.expect_nothing_owed();
+  time_passes(seconds(30));
+  expect_end();
 }
 
-void BridgeTest::fire_deadlines() {
+void BridgeTest::handle_timeout() {
   bridge().handle_timeout(now);
-  const auto next = bridge().next_timeout();
-  EXPECT_TRUE(!next || *next > now.steady) << "a deadline is still due when all have fired";
+  expect_nothing_due();
   drain();
 }
 
-void BridgeTest::turn_to(Instant instant) {
-  now.wall += std::chrono::duration_cast<WallTime::duration>(instant - now.steady);
-  now.steady = instant;
-}
-
-void BridgeTest::feed(const Fact& fact) {
+void BridgeTest::tell(const Fact& fact) {
   bridge().handle(fact, now);
   drain();
 }
@@ -242,7 +163,7 @@ void BridgeTest::drain() {
 }
 
 void BridgeTest::play(const Order& order) {
-  if (is_over_) return;
+  if (is_over()) return;
   if (const auto* const start = std::get_if<order::StartChild>(&order)) {
     if (plays.start) started(start->gen);
     return;
@@ -265,7 +186,7 @@ void BridgeTest::play(const Order& order) {
     } else {
       unit_signalled(signalled->gen, {});
     }
-    if (is_alive && is_closing_ && signalled->how == order::SignalUnit::How::kill) {
+    if (is_alive && is_closing() && signalled->how == order::SignalUnit::How::kill) {
       dies(signalled->gen, 137, "SIGKILL");
     }
   } else if (const auto* const inspect = std::get_if<order::InspectBinary>(&order)) {
@@ -281,12 +202,8 @@ void BridgeTest::play(const Order& order) {
 }
 
 void BridgeTest::write_down(const Order& order) {
-  EXPECT_FALSE(is_over_) << "something was done after the end";
-  if (const auto* const a = std::get_if<order::SendToClient>(&order)) {
-    const std::string text = a->line.text();
-    ledger_.on_line_to_client(text, may_answer_unasked);
-    words_.push_back("client " + text);
-  } else if (const auto* const b = std::get_if<order::SendToChild>(&order)) {
+  if (write_down_own(order)) return;
+  if (const auto* const b = std::get_if<order::SendToChild>(&order)) {
     const std::string text = b->line.text();
     expect_message(text);
     EXPECT_TRUE(is_reading_of(b->message, text)) << text;
@@ -296,7 +213,7 @@ void BridgeTest::write_down(const Order& order) {
     EXPECT_FALSE(child.is_closed) << "a line to a child whose input is closed: " << text;
     EXPECT_FALSE(child.has_exited) << "a line to a child that has exited: " << text;
     child.inbox.emplace_back(text, false);
-    words_.push_back("child " + std::to_string(b->gen) + " " + without_numbers(text));
+    add_word("child " + std::to_string(b->gen) + " " + without_numbers(text));
   } else if (const auto* const c = std::get_if<order::StartChild>(&order)) {
     EXPECT_FALSE(children_.contains(c->gen)) << "the number of a child comes again";
     children_[c->gen];
@@ -329,29 +246,22 @@ void BridgeTest::write_down(const Order& order) {
     const std::string scope = g->scope == KillScope::automatic ? "auto"
                               : g->scope == KillScope::child   ? "child"
                                                                : "same-executable";
-    words_.push_back("sweep " + scope +
-                     (g->how == order::SignalUnit::How::kill ? " kill" : " terminate"));
+    add_word("sweep " + scope + (g->how == order::SignalUnit::How::kill ? " kill" : " terminate"));
   } else if (const auto* const m = std::get_if<order::InspectBinary>(&order)) {
     if (!plays.inspect) {
-      words_.push_back(m->finds_changes ? "inspect with its sources" : "inspect");
+      add_word(m->finds_changes ? "inspect with its sources" : "inspect");
     }
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
-    words_.push_back("check files");
+    add_word("check files");
   } else if (const auto* const l = std::get_if<order::LookAtSources>(&order)) {
     if (!plays.sources) add_word("look at sources of", l->gen);
   } else if (const auto* const k = std::get_if<order::SendToControl>(&order)) {
     to_control_[k->connection].push_back(k->line);
-  } else if (const auto* const h = std::get_if<order::Log>(&order)) {
-    if (h->level != order::Log::Level::debug) logs_.push_back(h->text);
-  } else if (const auto* const i = std::get_if<order::Exit>(&order)) {
-    is_over_ = true;
-    words_.push_back("exit " + std::to_string(i->code) + (i->may_wait ? "" : " at once"));
   }
 }
 
 void BridgeTest::add_word(const std::string& word, Generation gen) {
-  words_.push_back(word + " " +
-                   (is_build(gen) ? "build " + std::to_string(-gen) : std::to_string(gen)));
+  add_word(word + " " + (is_build(gen) ? "build " + std::to_string(-gen) : std::to_string(gen)));
 }
 
 BridgeTest::ChildSeen& BridgeTest::expect_living(Generation gen, const std::string& what) {

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,18 +11,18 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/text.hpp"
 #include "core/cli/cli_server.hpp"
 #include "support/messages.hpp"
+#include "support/script.hpp"
 
 namespace sitter {
 
-/// Tells a story to a `CliServer`: orders for the child and facts of runs go in, and what comes out
-/// is kept in short words until `done()` takes it. Runs are named by their order: 1, 2 and so on.
+/// Tells a story to a `CliServer`: orders for the child and facts of runs go in. Runs are named by
+/// their order: 1, 2 and so on.
 ///
 /// The story fails if more calls run at once than may, and at its end if a run was not released, or
 /// if a call has no answer, or two.
-class CliServerTest : public ::testing::Test {
+class CliServerTest : public Script {
  protected:
   static constexpr const char* kNotes = R"json({"tools":[
     {"name":"add","parameters":{"type":"object","required":["text"],
@@ -40,7 +36,6 @@ class CliServerTest : public ::testing::Test {
     chosen.description_source = "./notes schema --json";
     return chosen;
   }();
-  Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
 
   void TearDown() override {
     EXPECT_EQ(owed_, std::set<std::string>{}) << "these calls have no answer";
@@ -96,20 +91,7 @@ class CliServerTest : public ::testing::Test {
     done();
   }
 
-  void time_passes(Milliseconds time) {
-    now.steady += time;
-    now.wall += time;
-    server().handle_timeout(now);
-    take();
-  }
-  /// Until the next deadline.
-  void time_passes() {
-    const auto next = server().next_timeout();
-    ASSERT_TRUE(next) << "nothing is waited for";
-    time_passes(std::chrono::duration_cast<Milliseconds>(*next - now.steady));
-  }
-
-  std::vector<std::string> done() { return std::exchange(words_, {}); }
+  std::optional<Instant> next_timeout() override { return server().next_timeout(); }
 
   /// Whether the shell starts runs at once; otherwise the story tells how a start ends.
   bool plays_starts = true;
@@ -124,6 +106,12 @@ class CliServerTest : public ::testing::Test {
 
   static Generation number(int run) { return kFirstRun + 1 - run; }
   static int run_of(Generation gen) { return kFirstRun + 1 - gen; }
+
+  void handle_timeout() override {
+    server().handle_timeout(now);
+    expect_nothing_due();
+    take();
+  }
 
   template <class Order>
   void handle(const Order& order) {
@@ -140,7 +128,7 @@ class CliServerTest : public ::testing::Test {
       const CliOrder order = *polled;
       std::visit([this](const auto& one) { carry_out(one); }, order);
     }
-    while (const Fact* const fact = server().poll_fact()) words_.push_back(word(*fact));
+    while (const Fact* const fact = server().poll_fact()) add_word(word(*fact));
   }
 
   void carry_out(const order::StartRun& order) {
@@ -150,7 +138,7 @@ class CliServerTest : public ::testing::Test {
     if (!order.input.empty()) text += " <" + order.input;
     for (const std::string& entry : order.environment) text += " env " + entry;
     if (!order.cwd.empty()) text += " in " + order.cwd;
-    words_.push_back(text);
+    add_word(text);
     running_.insert(last_run_);
     if (order.arguments == options.description_arguments) descriptions_.insert(last_run_);
     const auto calls = std::count_if(running_.begin(), running_.end(),
@@ -159,14 +147,13 @@ class CliServerTest : public ::testing::Test {
     if (plays_starts) fact(fact::ChildStarted{order.gen, 1000 + last_run_});
   }
   void carry_out(const order::ReadDescription& order) {
-    words_.push_back("read the description for " + std::to_string(order.gen));
+    add_word("read the description for " + std::to_string(order.gen));
   }
   void carry_out(const order::SignalUnit& order) {
     const int run = run_of(order.gen);
     static constexpr const char* kWords[] = {"look at", "terminate", "kill"};
     if (order.how != order::SignalUnit::How::look) {
-      words_.push_back(std::string(kWords[static_cast<int>(order.how)]) + " run " +
-                       std::to_string(run));
+      add_word(std::string(kWords[static_cast<int>(order.how)]) + " run " + std::to_string(run));
     }
     fact::UnitSignalled answer{order.gen, {}};
     for (const std::int64_t pid : processes[run]) {
@@ -215,7 +202,6 @@ class CliServerTest : public ::testing::Test {
   }
 
   std::optional<CliServer> server_;
-  std::vector<std::string> words_;
   std::set<std::string> owed_;
   std::multiset<std::string> answered_;
   std::set<int> running_;

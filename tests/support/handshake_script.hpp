@@ -1,14 +1,11 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "core/child/handshake.hpp"
-#include "support/bridge_script.hpp"
+#include "support/client_script.hpp"
 
 namespace sitter {
 

@@ -1,22 +1,14 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/child/child_lifecycle.hpp"
+#include "support/script.hpp"
 
 namespace sitter {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 /// Feeds one lifecycle, and writes down its orders in words.
 class ChildLifecycleTest : public ::testing::Test {

@@ -1,7 +1,5 @@
 #include "support/link_script.hpp"
 
-#include <algorithm>
-
 namespace sitter {
 namespace {
 
@@ -14,20 +12,9 @@ bool is_request(const nlohmann::json& message) {
 
 }  // namespace
 
-Bridge& LinkTest::bridge() {
-  if (!bridge_) bridge_.emplace(config, now);
-  return *bridge_;
-}
-
 HttpLink& LinkTest::link() {
   if (!link_) link_.emplace(options);
   return *link_;
-}
-
-void LinkTest::client(const std::string& line) {
-  ledger_.on_line_of_client(line, takes_batches);
-  const auto kept = padded(line);
-  tell(fact::ClientLine{Line::padded({kept.get(), line.size()})});
 }
 
 void LinkTest::connected(Exchange exchange) {
@@ -123,51 +110,6 @@ void LinkTest::build_ends(int number, int code) {
   tell(fact::ChildErrorEnded{-number});
 }
 
-void LinkTest::time_passes(Milliseconds duration) {
-  const Instant until = now.steady + duration;
-  for (int stops = 0; true; ++stops) {
-    const auto next = next_timeout();
-    if (!next || *next > until) break;
-    ASSERT_LT(stops, 10000) << "a deadline comes again and again";
-    turn_to(std::max(now.steady, *next));
-    fire_deadlines();
-  }
-  turn_to(until);
-  const std::size_t before = words_.size();
-  fire_deadlines();
-  EXPECT_EQ(words_.size(), before) << "something was done though nothing was due";
-}
-
-void LinkTest::next_deadline_comes() {
-  const auto next = next_timeout();
-  ASSERT_TRUE(next) << "there is no deadline";
-  turn_to(std::max(now.steady, *next));
-  fire_deadlines();
-}
-
-std::vector<std::string> LinkTest::client_got() {
-  std::vector<std::string> lines;
-  for (const std::string& word : done()) {
-    if (word.starts_with("client ")) lines.push_back(word.substr(7));
-  }
-  return lines;
-}
-
-nlohmann::json LinkTest::answer() {
-  const auto lines = client_got();
-  if (lines.size() != 1) {
-    ADD_FAILURE() << "not one line to the client: " << ::testing::PrintToString(lines);
-    return nlohmann::json();
-  }
-  return nlohmann::json::parse(lines[0], nullptr, false);
-}
-
-std::string LinkTest::answer_text() {
-  const auto line = answer();
-  const auto at = nlohmann::json::json_pointer("/result/content/0/text");
-  return line.contains(at) ? line[at].get<std::string>() : "no text in " + line.dump();
-}
-
 std::string LinkTest::error_text(int code) {
   const auto line = answer();
   const auto at = nlohmann::json::json_pointer("/error/message");
@@ -191,6 +133,13 @@ std::optional<LinkTest::Exchange> LinkTest::exchange_of(const Id& id) const {
     if (is_request(message) && message["id"].dump() == id.raw) return exchange;
   }
   return std::nullopt;
+}
+
+void LinkTest::client_opens() {
+  client(initialize(0));
+  connected(1);
+  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
+  client(initialized());
 }
 
 void LinkTest::opens_daemon() {
@@ -234,23 +183,14 @@ void LinkTest::answer_as_daemon(Exchange exchange) {
   const std::string id = message["id"].dump();
   const std::string method = message["method"];
   if (method == "initialize" && server.is_stateless) {
-    status(exchange, 400, error(id, -32022, "Unsupported protocol version"));
-  } else if (method == "initialize") {
-    Headers headers;
-    if (daemon.has_sessions) {
-      const std::string session = "s" + std::to_string(++sessions_);
-      headers.push_back({"mcp-session-id", session});
-    }
-    answers(exchange, result(id, server.opening()), std::move(headers));
-  } else if (method == "tools/list") {
-    answers(exchange, result(id, server.page("tools", server.tools)));
-  } else if (method == "prompts/list") {
-    answers(exchange, result(id, server.page("prompts", server.prompts)));
-  } else if (method == "resources/list") {
-    answers(exchange, result(id, server.page("resources", server.resources)));
-  } else {
-    answers(exchange, result(id));
+    status(exchange, 400, server.answer(id, method));
+    return;
   }
+  Headers headers;
+  if (method == "initialize" && daemon.has_sessions) {
+    headers.push_back({"mcp-session-id", "s" + std::to_string(++sessions_)});
+  }
+  answers(exchange, server.answer(id, method), std::move(headers));
 }
 
 void LinkTest::open_session(const std::string& version) {
@@ -313,17 +253,13 @@ void LinkTest::stays_down(Milliseconds duration) {
 void LinkTest::TearDown() {
   if (HasFatalFailure()) return;
   plays = {};
-  is_closing_ = true;
-  client_closes_input();
-  for (int i = 0; i < 1000 && !is_over_; ++i) {
+  begin_end();
+  for (int i = 0; i < 1000 && !is_over(); ++i) {
     // A connection that is being opened never takes longer than its limit.
     refuse_connections();
-    if (!is_over_ && next_timeout()) next_deadline_comes();
+    if (!is_over() && next_timeout()) next_deadline_comes();
   }
-  EXPECT_TRUE(is_over_) << "the bridge did not end";
-  EXPECT_EQ(bridge().owed_count(), 0u);
-  EXPECT_EQ(bridge().next_timeout(), std::nullopt);
-  ledger_.expect_nothing_owed();
+  expect_end();
 }
 
 }  // namespace sitter

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -13,11 +10,8 @@
 #include <vector>
 
 #include "core/http/http_link.hpp"
-#include "sitter/bridge.hpp"
 #include "sitter/fact_queue.hpp"
-#include "support/bridge_script.hpp"
-#include "support/messages.hpp"
-#include "support/story_lines.hpp"
+#include "support/client_script.hpp"
 
 namespace sitter {
 
@@ -33,14 +27,11 @@ struct Daemon {
 };
 
 /// Tells a story to a bridge whose child is a daemon that is reached over HTTP: a `Bridge` and an
-/// `HttpLink`, connected as the shell connects them, without any I/O. The client's lines and facts
-/// of HTTP go in, and what both have ordered comes out of `done()` in short words. Exchanges are
-/// named by their number. The ids of the bridge's own requests are written as `#1`, `#2`.
+/// `HttpLink`, connected as the shell connects them, without any I/O. Exchanges are named by their
+/// number.
 ///
-/// At its end the story closes the client's input. It fails if a request does not have its one
-/// answer, if the bridge does not end, if a line to the client is not a JSON-RPC message, or if an
-/// order names an exchange twice or one that is over.
-class LinkTest : public ::testing::Test {
+/// The story also fails if an order names an exchange twice or one that is over.
+class LinkTest : public ClientScript {
  protected:
   using Headers = std::vector<HttpHeader>;
   using Exchange = std::uint64_t;
@@ -51,13 +42,8 @@ class LinkTest : public ::testing::Test {
     bool signal = true;
   };
 
-  BridgeConfig config = [] {
-    BridgeConfig chosen;
-    chosen.url = "http://127.0.0.1:3000/mcp";
-    chosen.command = chosen.url;
-    chosen.sitter_version = "9.9.9";
-    return chosen;
-  }();
+  LinkTest() { config.command = config.url = "http://127.0.0.1:3000/mcp"; }
+
   HttpLink::Options options = [] {
     HttpLink::Options chosen;
     std::string ignored;
@@ -66,19 +52,9 @@ class LinkTest : public ::testing::Test {
     return chosen;
   }();
   Plays plays;
-  Server server;
   Daemon daemon;
-  Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
-  /// True in stories of the revision that has batches.
-  bool takes_batches = false;
 
-  Bridge& bridge();
   HttpLink& link();
-
-  // Facts from the client.
-  void client(const std::string& line);
-  void client_closes_input() { tell(fact::ClientClosedInput{}); }
-  void signal(int exit_code) { tell(fact::StopSignalled{exit_code}); }
 
   // Facts of HTTP.
   void connected(Exchange exchange);
@@ -113,39 +89,25 @@ class LinkTest : public ::testing::Test {
 
   void tell(const HttpFact& fact);
 
-  /// Turns the clock, and stops at each deadline on the way.
-  void time_passes(Milliseconds duration);
-  /// Turns the clock to the next deadline, and no further.
-  void next_deadline_comes();
-
-  std::optional<Instant> next_timeout();
+  std::optional<Instant> next_timeout() override;
   /// How long it is until the next deadline.
   Milliseconds wait() {
     return std::chrono::duration_cast<Milliseconds>(next_timeout().value_or(now.steady) -
                                                     now.steady);
   }
 
-  /// What was ordered since the last call, in words: "connect 1", "post 2 [s1] {...}" with the id
-  /// of the session, "get 3 [s1] after=7", "delete 4 [s1]", "abort 3"; "client {...}" for lines to
-  /// the client; "start process 1", "close process 1", "terminate process 1", "kill process 1",
-  /// "release process 1", "renumber process 1 to 2"; "start build 1"; "exit 0". A target other than
-  /// that of the URL follows the session ("to /x"), and so do the parameters that are repeated in
-  /// headers ("Region=eu").
-  std::vector<std::string> done() { return std::exchange(words_, {}); }
+  // The words of the orders are "connect 1", "post 2 [s1] {...}" with the id of the session, "get 3
+  // [s1] after=7", "delete 4 [s1]", "abort 3"; "client {...}" for lines to the client; "start
+  // process 1", "close process 1", "terminate process 1", "kill process 1", "release process 1",
+  // "renumber process 1 to 2"; "start build 1"; "exit 0". A target other than that of the URL
+  // follows the session ("to /x"), and so do the parameters that are repeated in headers
+  // ("Region=eu").
 
-  /// Only the lines to the client from `done()`.
-  std::vector<std::string> client_got();
-  /// The only line that the client got, parsed.
-  nlohmann::json answer();
-  /// The text of the only block of the only answer.
-  std::string answer_text();
   /// The message of the only answer, which is an error with this code.
   std::string error_text(int code);
   /// What sitter_status answers.
   nlohmann::json status_tool();
 
-  /// The log lines above the level debug.
-  const std::vector<std::string>& logs() const { return logs_; }
   /// The order for this exchange.
   const order::HttpSend& order_of(Exchange exchange) { return sent_[exchange]; }
   /// The exchange that carries the request with this raw id, if it has one and is not over.
@@ -157,6 +119,8 @@ class LinkTest : public ::testing::Test {
 
   // The beginnings of many stories.
 
+  /// The client opens a session, and the daemon has not yet taken `initialized`.
+  void client_opens();
   /// The daemon takes connections, opens a session, and answers all requests of the bridge itself,
   /// until nothing is left of this kind.
   void opens_daemon();
@@ -177,15 +141,13 @@ class LinkTest : public ::testing::Test {
 
   void TearDown() override;
 
-  static std::int64_t pid_of(Generation gen) { return 1000 + gen; }
-
  private:
   template <class Facts>
   void turn(Facts facts) {
     facts();
     feed_from_daemon();
   }
-  void tell(const Fact& fact);
+  void tell(const Fact& fact) override;
   void feed_from_daemon();
   void feed(const Fact& fact) { facts_.feed(fact); }
   void decide(const Fact& fact);
@@ -200,29 +162,21 @@ class LinkTest : public ::testing::Test {
   void end_exchange(Exchange exchange);
   bool opens_one();
   void answer_as_daemon(Exchange exchange);
-  void fire_deadlines();
-  void turn_to(Instant instant);
-  void add_word(std::string word) { words_.push_back(std::move(word)); }
+  void handle_timeout() override;
 
   struct Process {
     bool has_exited = false;
   };
 
-  std::optional<Bridge> bridge_;
   std::optional<HttpLink> link_;
   FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
   std::deque<Fact> of_process_;
-  std::vector<std::string> words_;
-  std::vector<std::string> logs_;
-  ClientLedger ledger_;
   std::set<Exchange> known_;
   std::set<Exchange> open_;
   std::map<Exchange, order::HttpSend> sent_;
   std::set<Exchange> streaming_;
   int sessions_ = 0;
   std::map<Generation, Process> processes_;
-  bool is_closing_ = false;
-  bool is_over_ = false;
 };
 
 }  // namespace sitter

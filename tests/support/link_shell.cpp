@@ -55,9 +55,7 @@ void LinkTest::carry_out_all() {
 
 void LinkTest::carry_out_link() {
   while (const auto order = link().poll_order()) write_down(*order);
-  while (const auto line = link().poll_log()) {
-    if (line->level != order::Log::Level::debug) logs_.push_back(line->text);
-  }
+  while (const auto line = link().poll_log()) log(*line);
   while (const auto order = link().poll_process_order()) {
     if (const auto* const start = std::get_if<order::StartChild>(&*order)) {
       add_word("start process " + std::to_string(start->gen));
@@ -95,7 +93,7 @@ void LinkTest::play_signal(const order::SignalUnit& order) {
   fact::UnitSignalled fact{order.gen, {}};
   if (is_alive) fact.processes.push_back({pid_of(order.gen), true, "daemon", "", false});
   of_process_.push_back(std::move(fact));
-  if (is_alive && is_closing_ && order.how == How::kill) {
+  if (is_alive && is_closing() && order.how == How::kill) {
     process->second.has_exited = true;
     link().handle(fact::ChildExited{order.gen, {137, "SIGKILL"}}, now);
     of_process_.push_back(fact::ChildErrorEnded{order.gen});
@@ -103,15 +101,9 @@ void LinkTest::play_signal(const order::SignalUnit& order) {
 }
 
 void LinkTest::carry_out(const Order& order) {
-  EXPECT_FALSE(is_over_) << "something was done after the end";
+  if (write_down_own(order)) return;
   if (pass_to_played(link(), order, now)) {
     carry_out_link();
-    return;
-  }
-  if (const auto* const a = std::get_if<order::SendToClient>(&order)) {
-    const std::string text = a->line.text();
-    ledger_.on_line_to_client(text, false);
-    add_word("client " + text);
   } else if (const auto* const b = std::get_if<order::StartBuild>(&order)) {
     add_word("start build " + std::to_string(-b->gen));
     feed(fact::ChildStarted{b->gen, 500});
@@ -126,11 +118,6 @@ void LinkTest::carry_out(const Order& order) {
     feed(fact::CommandFilesChecked{false});
   } else if (const auto* const e = std::get_if<order::LookAtSources>(&order)) {
     feed(fact::SourcesChecked{e->gen, "", {}});
-  } else if (const auto* const f = std::get_if<order::Log>(&order)) {
-    if (f->level != order::Log::Level::debug) logs_.push_back(f->text);
-  } else if (const auto* const g = std::get_if<order::Exit>(&order)) {
-    is_over_ = true;
-    add_word("exit " + std::to_string(g->code));
   } else if (!std::holds_alternative<order::ReleaseChild>(order) &&
              !std::holds_alternative<order::SendToControl>(order)) {
     ADD_FAILURE() << "an order that is not for a daemon";
@@ -217,25 +204,19 @@ void LinkTest::expect_headers(const order::HttpSend& order) {
 
 std::optional<Instant> LinkTest::next_timeout() {
   auto next = bridge().next_timeout();
-  if (!is_over_) earlier(next, link().next_timeout());
+  if (!is_over()) earlier(next, link().next_timeout());
   return next;
 }
 
-void LinkTest::fire_deadlines() {
+void LinkTest::handle_timeout() {
   turn([&] {
-    if (!is_over_) link().handle_timeout(now);
+    if (!is_over()) link().handle_timeout(now);
     facts_.act([this] {
       bridge().handle_timeout(now);
       carry_out_all();
     });
   });
-  const auto next = next_timeout();
-  EXPECT_TRUE(!next || *next > now.steady) << "a deadline is still due when all have fired";
-}
-
-void LinkTest::turn_to(Instant instant) {
-  now.wall += std::chrono::duration_cast<WallTime::duration>(instant - now.steady);
-  now.steady = instant;
+  expect_nothing_due();
 }
 
 }  // namespace sitter
