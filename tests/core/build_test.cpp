@@ -4,17 +4,26 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <variant>
 #include <vector>
+
+#include "core/build/build_excerpt.hpp"
 
 namespace sitter {
 namespace {
 
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
 using Outcome = BuildResult::Outcome;
 using How = order::SignalUnit::How;
-using std::chrono::seconds;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class BuildTest : public ::testing::Test {
  protected:
@@ -137,6 +146,231 @@ TEST_F(BuildTest, ABuildThatIsStoppedLeavesNothing) {
   signals();
   build.life.on_exited({143, "SIGTERM"}, at(0), out);
   EXPECT_THAT(signals(), ElementsAre(How::terminate));
+}
+
+std::vector<BuildLine> numbered(const std::vector<std::string>& lines) {
+  std::vector<BuildLine> numbered;
+  for (const std::string& line : lines) {
+    numbered.push_back({static_cast<std::int64_t>(numbered.size()) + 1, line});
+  }
+  return numbered;
+}
+
+std::string excerpt(const std::vector<std::string>& lines, std::size_t lines_max = 12) {
+  return build_excerpt(numbered(lines), lines_max);
+}
+std::string failure(const std::vector<std::string>& lines,
+                    std::size_t lines_max = limits::kBuildExcerptLinesMax) {
+  return failure_excerpt(numbered(lines), lines_max);
+}
+std::string excerpt_as_shown(const std::vector<std::string>& lines) {
+  return excerpt(lines, limits::kBuildExcerptLinesMax);
+}
+
+std::vector<std::string> noise(int count) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < count; ++i) lines.push_back("compiling " + std::to_string(i));
+  return lines;
+}
+
+TEST(BuildExcerptTest, ShortOutputIsShownWhole) {
+  EXPECT_EQ(excerpt({}), "");
+  EXPECT_EQ(excerpt({"a", "", "b"}), "a\n\nb");
+}
+
+TEST(BuildExcerptTest, TheLastLinesOfALongOutputAreShownAndTheRestIsCounted) {
+  EXPECT_EQ(excerpt(noise(100), 2), "[... 98 lines left out]\ncompiling 98\ncompiling 99");
+  EXPECT_EQ(excerpt(noise(3), 2), "[... 1 line left out]\ncompiling 1\ncompiling 2");
+}
+
+TEST(BuildExcerptTest, LinesThatWereNotKeptAreCountedToo) {
+  EXPECT_EQ(build_excerpt({{3, "error: one"}, {4, "here"}, {1000, "the end"}}),
+            "[... 2 lines left out]\nerror: one\nhere\n[... 995 lines left out]\nthe end");
+}
+
+TEST(BuildExcerptTest, ErrorsAreShownRatherThanNoise) {
+  auto lines = noise(100);
+  lines[10] = "main.cpp:3:5: error: 'x' was not declared";
+  lines[11] = "    3 | x = 1;";
+  EXPECT_THAT(excerpt(lines), AllOf(HasSubstr("[... 10 lines left out]\nmain.cpp:3:5: error"),
+                                    HasSubstr("\n    3 | x = 1;\n"), EndsWith("compiling 99")));
+}
+
+TEST(BuildExcerptTest, TheFirstErrorsCountMost) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) lines.push_back("error " + std::to_string(i) + ".");
+  EXPECT_THAT(excerpt(lines, 6),
+              AllOf(StartsWith("error 0.\nerror 1."), HasSubstr("error 3.\n[..."),
+                    EndsWith("error 98.\nerror 99.")));
+}
+
+TEST(BuildExcerptTest, AReportOfZeroErrorsIsNotAnError) {
+  auto lines = noise(100);
+  lines[10] = "0 errors, 2 warnings";
+  EXPECT_THAT(excerpt(lines), Not(HasSubstr("0 errors")));
+}
+
+TEST(BuildExcerptTest, ARemarkAtALocationIsNotAnError) {
+  auto lines = noise(100);
+  lines[10] = "a.c:1:2: warning: unused";
+  EXPECT_THAT(excerpt(lines), Not(HasSubstr("unused")));
+}
+
+TEST(BuildExcerptTest, LongErrorsLeaveRoomForTheLastLines) {
+  std::vector<std::string> lines(100, "error: " + std::string(490, 'x'));
+  lines.push_back("the end");
+  EXPECT_THAT(excerpt_as_shown(lines), EndsWith("the end"));
+}
+
+TEST(BuildExcerptTest, ErrorsOfAllTools) {
+  for (const std::string error :
+       {"make: *** No rule to make target 'x'", "FAILED: a.o", "error[E0308]: mismatched types",
+        "undefined reference to `f'", "Traceback (most recent call last):",
+        "thread 'main' panicked", "src/a.ts(1,2): error TS2304: Cannot find name 'x'.",
+        "./a.go:3:2: undefined: x", "error: unresolved import `crate::info`"}) {
+    auto lines = noise(100);
+    lines[10] = error;
+    EXPECT_THAT(excerpt(lines), HasSubstr(error));
+  }
+}
+
+TEST(BuildExcerptTest, ALongLineIsCut) {
+  EXPECT_THAT(excerpt({std::string(10'000, 'x')}),
+              AllOf(HasSubstr("[9500 bytes cut]"), Not(HasSubstr(std::string(501, 'x')))));
+}
+
+TEST(BuildExcerptTest, ItKeepsToItsBytes) {
+  std::vector<std::string> lines(1000, std::string(400, 'x'));
+  for (std::size_t i = 0; i < lines.size(); i += 2) lines[i] = "error";
+  const std::string text = excerpt_as_shown(lines);
+  EXPECT_LE(text.size(), limits::kBuildExcerptBytesMax);
+  EXPECT_GE(text.size(), limits::kBuildExcerptBytesMax / 4);
+}
+
+TEST(BuildExcerptTest, ItKeepsToItsLines) {
+  const auto lines = noise(1000);
+  const std::string text = excerpt_as_shown(lines);
+  const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  EXPECT_EQ(count, limits::kBuildExcerptLinesMax);
+}
+
+TEST(FailureExcerptTest, TheErrorsComeFirstAndTheNotesLast) {
+  EXPECT_EQ(failure({"c++ -c a.cpp", "In file included from a.cpp:1:", "a.hpp:2:1: error: one",
+                     "    2 | x", "      | ^", "a.hpp:9:1: note: declared here", "    9 | y",
+                     "a.cpp:5:1: error: two", "make: *** [Makefile:3: all] Error 1"}),
+            "2 errors:\n"
+            "a.hpp:2:1: error: one\n"
+            "    2 | x\n"
+            "      | ^\n"
+            "a.cpp:5:1: error: two\n"
+            "Other lines:\n"
+            "c++ -c a.cpp\n"
+            "make: *** [Makefile:3: all] Error 1\n"
+            "Notes and warnings:\n"
+            "In file included from a.cpp:1:\n"
+            "a.hpp:9:1: note: declared here\n"
+            "    9 | y");
+}
+
+TEST(FailureExcerptTest, OneErrorIsSingularAndNeedsNoHeadingsBelowIt) {
+  EXPECT_EQ(failure({"./a.go:3:2: undefined: x"}), "1 error:\n./a.go:3:2: undefined: x");
+}
+
+TEST(FailureExcerptTest, OutputWithoutErrorsShowsItsLastLinesWithoutACount) {
+  EXPECT_EQ(failure(noise(100), 2), "[... 98 lines left out]\ncompiling 98\ncompiling 99");
+  EXPECT_EQ(failure({}), "");
+}
+
+TEST(FailureExcerptTest, OutputWithoutErrorsShowsWhichStepFailed) {
+  auto lines = noise(100);
+  lines[10] = "FAILED: a.o";
+  EXPECT_THAT(failure(lines, 12), AllOf(HasSubstr("FAILED: a.o"), EndsWith("compiling 99")));
+}
+
+TEST(FailureExcerptTest, TheErrorsLeaveRoomForTheLastLinesAndTheRestIsCounted) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) lines.push_back("a.c:" + std::to_string(i) + ":1: error: no");
+  lines.push_back("make: *** [Makefile:3: all] Error 1");
+  EXPECT_EQ(failure(lines, 6),
+            "100 errors:\n"
+            "a.c:0:1: error: no\n"
+            "a.c:1:1: error: no\n"
+            "a.c:2:1: error: no\n"
+            "a.c:3:1: error: no\n"
+            "a.c:4:1: error: no\n"
+            "[... 95 errors left out]\n"
+            "Other lines:\n"
+            "[... 95 lines left out]\n"
+            "make: *** [Makefile:3: all] Error 1");
+}
+
+TEST(FailureExcerptTest, LinesShownElsewhereAreNotCountedAsLeftOut) {
+  std::vector<std::string> lines = noise(4);
+  lines.push_back("a.c:1:1: error: no");
+  lines.push_back("a.c:1:2: note: because");
+  lines.push_back("stopped");
+  EXPECT_EQ(failure(lines, 3),
+            "1 error:\n"
+            "a.c:1:1: error: no\n"
+            "Other lines:\n"
+            "[... 3 lines left out]\n"
+            "compiling 3\n"
+            "[... 1 line left out]\n"
+            "stopped");
+  EXPECT_EQ(failure({"a.c:1:1: error: no", "a.c:1:2: note: because"}, 1),
+            "1 error:\na.c:1:1: error: no\n[... 1 line left out]");
+}
+
+TEST(FailureExcerptTest, NotesComeBeforeTheRestOfTheOutput) {
+  std::vector<std::string> lines = {"a.c:1:1: error: no", "a.c:1:2: note: because"};
+  const auto rest = noise(1000);
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  EXPECT_THAT(failure(lines), EndsWith("\ncompiling 999\nNotes and warnings:\n"
+                                       "a.c:1:2: note: because"));
+}
+
+TEST(FailureExcerptTest, ManyNotesLeaveTheErrorsAndTheLastLines) {
+  std::vector<std::string> lines = {"a.c:1:1: error: one"};
+  for (int i = 0; i < 1000; ++i) lines.push_back("a.hpp:1:2: note: candidate: f(int)");
+  lines.push_back("a.c:2:1: error: two");
+  lines.push_back("make: *** [Makefile:3: all] Error 1");
+  EXPECT_THAT(failure(lines),
+              AllOf(StartsWith("2 errors:\na.c:1:1: error: one\na.c:2:1: error: two\n"),
+                    HasSubstr("lines left out]\nmake: *** [Makefile:3: all] Error 1\n"),
+                    EndsWith("note: candidate: f(int)")));
+}
+
+TEST(FailureExcerptTest, ACountOfOutputThatWasNotKeptIsALowerBound) {
+  EXPECT_EQ(failure_excerpt({{3, "a.c:1:1: error: no"}, {1000, "the end"}}),
+            "at least 1 error:\na.c:1:1: error: no\nOther lines:\n[... 998 lines left out]\n"
+            "the end");
+}
+
+TEST(FailureExcerptTest, ItKeepsToItsBytes) {
+  for (const std::string& line :
+       {"a.c:" + std::string(300, '1') + ":1: error: no", "a.c:1:1: note: " + std::string(99, 'x'),
+        "a.c:1:1: error: " + std::string(484, 'x'), std::string(10'000, 'x'), std::string("x")}) {
+    std::vector<std::string> lines(2000, line);
+    for (std::size_t i = 0; i < lines.size(); i += 3) {
+      lines[i] = "b.c:" + std::to_string(i) + ":1: error: " + std::string(i % 400, 'y');
+    }
+    const std::string text = failure(lines);
+    EXPECT_LE(text.size(), limits::kBuildExcerptBytesMax);
+    EXPECT_GE(text.size(), limits::kBuildExcerptBytesMax / 2);
+  }
+}
+
+TEST(FailureExcerptTest, ItShowsAsMuchAsItsBytesAllow) {
+  // 128 bytes are kept for headings, and 32 for a count of lines beside each row of lines.
+  const std::string error = "a.c:1:1: error: no";
+  const std::size_t room = limits::kBuildExcerptBytesMax - 128 - 3 * 32 - (error.size() + 1);
+  std::vector<std::string> lines = {error};
+  for (std::size_t left = room; left > 0; left -= std::min<std::size_t>(left, 100)) {
+    lines.push_back(std::string(std::min<std::size_t>(left, 100) - 1, 'x'));
+  }
+  EXPECT_THAT(failure(lines), Not(HasSubstr("left out")));
+  lines[1] += "x";
+  EXPECT_THAT(failure(lines), HasSubstr("[... 1 line left out]"));
 }
 
 }  // namespace

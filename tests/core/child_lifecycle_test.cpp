@@ -1,5 +1,10 @@
 #include "core/child/child_lifecycle.hpp"
 
+#include <gtest/gtest.h>
+
+#include "core/bridge/ending.hpp"
+#include "core/child/child_end.hpp"
+#include "core/child/restart_policy.hpp"
 #include "support/lifecycle_script.hpp"
 
 namespace sitter {
@@ -210,6 +215,118 @@ TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
   EXPECT_FALSE(life_.deadline());
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_EQ(reason(), EndReason::exited);
+}
+
+TEST(UnaskedEndTest, OnlyExitCodeZeroIsAnExit) {
+  EXPECT_EQ(unasked_end({0, ""}), EndReason::exited);
+  EXPECT_EQ(unasked_end({1, ""}), EndReason::crashed);
+}
+
+TEST(UnaskedEndTest, PoliteSignalsComeFromOutside) {
+  for (const char* signal : {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}) {
+    EXPECT_EQ(unasked_end({143, signal}), EndReason::ended_from_outside) << signal;
+  }
+}
+
+TEST(UnaskedEndTest, OtherSignalsAreCrashes) {
+  for (const char* signal : {"SIGSEGV", "SIGABRT", "SIGKILL", "SIGPIPE"}) {
+    EXPECT_EQ(unasked_end({139, signal}), EndReason::crashed) << signal;
+  }
+}
+
+TEST(PreviousWordsTest, SayWhatIsKnown) {
+  EXPECT_EQ(previous_words({EndReason::exited, {0, ""}, seconds(45), ""}), "exit 0 after 45s");
+  EXPECT_EQ(previous_words({EndReason::crashed, {3, ""}, milliseconds(2100), ""}),
+            "⚠ crashed (exit 3) after 2.1s");
+  EXPECT_EQ(previous_words({EndReason::crashed, {139, "SIGSEGV"}, milliseconds(2100), ""}),
+            "⚠ crashed (SIGSEGV) after 2.1s");
+  EXPECT_EQ(previous_words({EndReason::crashed, {137, "SIGKILL"}, seconds(3), ""}),
+            "⚠ crashed (SIGKILL, from outside or out of memory) after 3s");
+  EXPECT_EQ(previous_words({EndReason::ended_from_outside, {143, "SIGTERM"}, seconds(3), ""}),
+            "ended from outside (SIGTERM) after 3s");
+}
+
+TEST(PreviousWordsTest, ADeliberateKillIsNoCrashHoweverItEnded) {
+  for (const ExitStatus& status : {ExitStatus{0, ""}, ExitStatus{1, ""}, ExitStatus{137, "SIGKILL"},
+                                   ExitStatus{139, "SIGSEGV"}}) {
+    const ChildEnd end{EndReason::killed_by_sitter, status, seconds(45), "sitter_kill"};
+    EXPECT_EQ(previous_words(end), "killed by sitter_kill after 45s");
+    EXPECT_EQ(end_clause(end), "the server was killed by sitter_kill after 45s");
+    EXPECT_EQ(reason_words(end), "killed by sitter_kill");
+  }
+}
+
+TEST(EndClauseTest, WithoutAChildNoLifetimeIsReported) {
+  ChildEnd end{EndReason::shut_down, {}, {}, ""};
+  EXPECT_EQ(end_clause(end), "the server was shut down with the session after 0s");
+  end.had_no_child = true;
+  EXPECT_EQ(end_clause(end), "the server was shut down with the session");
+}
+
+TEST(EndClauseTest, AKillOfNothingSaysThatNothingRan) {
+  ChildEnd end{EndReason::killed_by_sitter, {}, {}, "sitter_kill"};
+  end.had_no_child = true;
+  EXPECT_EQ(end_clause(end), "sitter_kill was called while no server ran");
+  EXPECT_EQ(previous_words(end), "sitter_kill was called before it ran");
+  end.why = "ctl kill";
+  EXPECT_EQ(end_clause(end), "ctl kill was called while no server ran");
+}
+
+TEST(EndClauseTest, AFailedStartNamesItsReason) {
+  EXPECT_EQ(end_clause({EndReason::not_executed, {}, {}, "no such file"}),
+            "the server could not be started: no such file");
+  EXPECT_EQ(end_clause({EndReason::ended_in_opening, {7, ""}, milliseconds(200), ""}),
+            "the server could not be started: it ended (exit 7) after 0.2s, before it had answered "
+            "its opening");
+  EXPECT_EQ(end_clause({EndReason::opening_timed_out, {}, seconds(50), ""}),
+            "the server could not be started: it had not answered its opening after 50s and was "
+            "taken down");
+  EXPECT_EQ(end_clause({EndReason::said_nothing, {}, seconds(50), ""}),
+            "the server had said nothing 50s after its start and was taken down");
+}
+
+TEST(EndClauseTest, WhatTheChildSaidStaysOnOneLine) {
+  EXPECT_EQ(end_clause({EndReason::opening_refused, {}, {}, "it said\n\x1b[1mno\xFF"}),
+            "the server could not be started: it said no\uFFFD");
+}
+
+bool comes_back(RestartPolicy::When when, EndReason reason) {
+  RestartPolicy policy(when, 10);
+  policy.on_end({reason, {}, seconds(1), ""}, {});
+  return policy.due().has_value();
+}
+
+TEST(RestartPolicyTest, TheEndSaysWhoComesBackWithoutARequest) {
+  using enum EndReason;
+  using enum RestartPolicy::When;
+  for (const EndReason crash :
+       {crashed, closed_stdout, closed_stdin, ended_in_opening, opening_timed_out, said_nothing,
+        connection_lost, session_lost, wrote_rubbish}) {
+    EXPECT_TRUE(comes_back(on_crash, crash));
+    EXPECT_TRUE(comes_back(eager, crash));
+  }
+  for (const EndReason other :
+       {exited, ended_from_outside, not_executed, opening_refused, given_up}) {
+    EXPECT_FALSE(comes_back(on_crash, other));
+    EXPECT_TRUE(comes_back(eager, other));
+  }
+  for (const EndReason meant : {killed_by_sitter, replaced, restarted_itself, shut_down}) {
+    EXPECT_FALSE(comes_back(eager, meant));
+  }
+  EXPECT_FALSE(comes_back(lazy, crashed));
+}
+
+TEST(EndingTest, NothingIsStartedAfterTheStopAndADeadlineFiresOnce) {
+  Ending ending;
+  ending.on_input_closed({});
+  EXPECT_FALSE(ending.has_stopped());
+  ending.stop();
+  EXPECT_TRUE(ending.has_stopped());
+  ending.abandon_at({});
+  ending.on_timeout();
+  EXPECT_EQ(ending.deadline(), std::nullopt);
+  ending.end();
+  EXPECT_TRUE(ending.has_stopped());
 }
 
 }  // namespace

@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "core/cli/run_arguments.hpp"
+#include "core/cli/text_template.hpp"
 
 namespace sitter {
 namespace {
@@ -13,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 
 const std::set<std::string> kKnown{"p", "q", "odd name"};
 
@@ -202,6 +208,140 @@ TEST(CommandTemplateTest, WhatIsNoListOfWordsIsNamed) {
   EXPECT_EQ(complaint_about("[1]"), "1 is neither a word nor a list of words");
   EXPECT_EQ(complaint_about(R"json([["a",{}]])json"), "{} is neither a word nor a list of words");
   EXPECT_THAT(complaint_about(R"json(["a\u0000b"])json"), HasSubstr("NUL"));
+}
+
+TextTemplate text(std::string_view written) {
+  return TextTemplate::read(written, {"p", "odd name"});
+}
+
+/// The text with these arguments; "[missing]", or the complaint.
+std::string filled(std::string_view written, std::string_view arguments, bool allows_nul = false) {
+  const auto made = text(written).fill(RunArguments(arguments), allows_nul);
+  if (const auto* const complaint = std::get_if<Complaint>(&made)) return complaint->text;
+  return std::get<0>(made).value_or("[missing]");
+}
+
+TEST(TextTemplateTest, ArgumentsStandInTheirPlaces) {
+  EXPECT_EQ(filled("{p}", R"json({"p":"{q} {{p}}"})json"), "{q} {{p}}");
+  EXPECT_EQ(filled("<{p}{p}>", R"json({"p":1.50})json"), "<1.501.50>");
+  EXPECT_EQ(filled("{p}", R"json({"p":["a", 1]})json"), R"json(["a", 1])json");
+  EXPECT_EQ(filled("{p}", R"json({"p":true})json"), "true");
+  EXPECT_EQ(filled("{odd name}", R"json({"odd name":"x"})json"), "x");
+  EXPECT_EQ(filled("", "{}"), "");
+  EXPECT_EQ(filled("text", "{}"), "text");
+}
+
+TEST(TextTemplateTest, ATextWithAMissingArgumentIsMissing) {
+  for (const char* const none : {"{}", R"json({"p":null})json", R"json({"p":[]})json"}) {
+    EXPECT_EQ(filled("a{p}", none), "[missing]") << none;
+  }
+  EXPECT_EQ(filled("a{p}", R"json({"p":""})json"), "a");
+}
+
+TEST(TextTemplateTest, OnlyWhereItIsAllowedATextHasANul) {
+  EXPECT_EQ(filled("{p}", R"json({"p":"a\u0000b"})json", true), std::string("a\0b", 3));
+  EXPECT_EQ(filled("{p}", R"json({"p":"a\u0000b"})json"),
+            "the argument `p` has a NUL character, which cannot be passed on");
+}
+
+TEST(TextTemplateTest, HalfOfASurrogatePairIsRefused) {
+  EXPECT_EQ(filled("{p}", R"json({"p":"\ud800"})json", true),
+            "the argument `p` has half of a surrogate pair, which no text can hold");
+}
+
+TEST(TextTemplateTest, ATextHasABound) {
+  constexpr std::size_t kPlaces = 64;
+  const std::string argument(limits::kInputBytesMax / kPlaces, 'x');
+  std::string text;
+  for (std::size_t i = 0; i < kPlaces; ++i) text += "{p}";
+  const std::string arguments = "{\"p\":\"" + argument + "\",\"q\":\"y\"}";
+  EXPECT_EQ(filled(text, arguments).size(), limits::kInputBytesMax);
+  EXPECT_EQ(filled(text + "{q}", arguments),
+            "the argument `q` makes a text of more than 67108864 bytes");
+}
+
+TEST(TextTemplateTest, ALargeArgumentHasNoBoundOfItsOwn) {
+  const std::string large(200'000, 'x');
+  EXPECT_EQ(filled("{p}", "{\"p\":\"" + large + "\"}").size(), large.size());
+}
+
+TEST(TextTemplateTest, OtherBracesAreText) {
+  for (const char* const written : {"{", "}", "{}", "{{", "}}", "{{}}", "{ p}", "{p", "{1}",
+                                    "{a b}", "a{", "{-p}", "{\"p\":1}"}) {
+    EXPECT_TRUE(text(written).is_literal()) << written;
+    EXPECT_EQ(filled(written, R"json({"p":1})json"), written);
+  }
+  EXPECT_EQ(filled("{{p}} {p}", R"json({"p":1})json"), "{p} 1");
+  EXPECT_EQ(filled("{{p}", R"json({"p":1})json"), "{1");
+  EXPECT_EQ(filled("{p}}", R"json({"p":1})json"), "1}");
+}
+
+TEST(TextTemplateTest, ItsPartsAreKnown) {
+  EXPECT_THAT(text("{a}{p}x{p}{_b-1.c}").names(), ElementsAre("_b-1.c", "a", "p"));
+  EXPECT_THAT(text("{{a}}").names(), IsEmpty());
+  EXPECT_TRUE(text("{p}").is_place());
+  EXPECT_FALSE(text("{p}x").is_place());
+  EXPECT_FALSE(text("{p}{p}").is_place());
+  EXPECT_FALSE(text("{{p}}").is_place());
+  EXPECT_EQ(text("a{{p}}b").literal(), "a{p}b");
+  EXPECT_EQ(text("").literal(), "");
+}
+
+using Kind = RunArguments::Kind;
+
+Kind kind_of(const std::string& value) {
+  const std::string raw = "{\"p\":" + value + "}";
+  return RunArguments(raw).kind("p");
+}
+
+std::optional<std::string> text_of(const std::string& value) {
+  const std::string raw = "{\"p\":" + value + "}";
+  return RunArguments(raw).text("p");
+}
+
+std::optional<std::vector<std::string>> texts_of(const std::string& value) {
+  const std::string raw = "{\"p\":" + value + "}";
+  return RunArguments(raw).texts("p");
+}
+
+TEST(RunArgumentsTest, NullAndAnEmptyListCountAsMissing) {
+  EXPECT_EQ(RunArguments("{}").kind("p"), Kind::missing);
+  EXPECT_EQ(kind_of("null"), Kind::missing);
+  EXPECT_EQ(kind_of("[]"), Kind::missing);
+  EXPECT_EQ(kind_of("[ \n]"), Kind::missing);
+  EXPECT_EQ(kind_of("[null]"), Kind::list);
+  EXPECT_EQ(kind_of("[[]]"), Kind::list);
+  EXPECT_EQ(kind_of("true"), Kind::boolean);
+  EXPECT_EQ(kind_of("false"), Kind::boolean);
+  for (const char* const text : {"\"\"", "\"null\"", "\"true\"", "0", "-1e400", "{}"}) {
+    EXPECT_EQ(kind_of(text), Kind::text) << text;
+  }
+}
+
+TEST(RunArgumentsTest, AStringIsDecodedAndEverythingElseIsJson) {
+  EXPECT_THAT(text_of(R"json("a\n\u00fc\ud83d\ude00\\\"")json"),
+              Optional(std::string("a\nü😀\\\"")));
+  EXPECT_THAT(text_of(R"json("a\u0000b")json"), Optional(std::string("a\0b", 3)));
+  EXPECT_THAT(text_of("1.50e3"), Optional(std::string("1.50e3")));
+  EXPECT_THAT(text_of("123456789012345678901234567890"),
+              Optional(std::string("123456789012345678901234567890")));
+  EXPECT_THAT(text_of(R"json({"a": "\u00fc"})json"),
+              Optional(std::string(R"json({"a": "\u00fc"})json")));
+  EXPECT_THAT(texts_of(R"json(["a",1,null,true,[2],{"b": 3}])json"),
+              Optional(ElementsAre("a", "1", "null", "true", "[2]", R"json({"b": 3})json")));
+}
+
+TEST(RunArgumentsTest, HalfOfASurrogatePairIsNoText) {
+  EXPECT_EQ(text_of(R"json("\ud83d")json"), std::nullopt);
+  EXPECT_EQ(text_of(R"json("\ude00\ud83d")json"), std::nullopt);
+  EXPECT_EQ(texts_of(R"json(["a","\ud83d"])json"), std::nullopt);
+}
+
+TEST(RunArgumentsTest, OfANameThatIsWrittenTwiceTheLastValueCounts) {
+  const RunArguments arguments(R"json({"p":"a","\u0070":"b","q":true,"q":null})json");
+  EXPECT_THAT(arguments.text("p"), Optional(std::string("b")));
+  EXPECT_EQ(arguments.kind("q"), Kind::missing);
+  EXPECT_FALSE(arguments.is_true("q"));
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/stderr_ring.hpp"
 
 namespace sitter {
 namespace {
@@ -120,6 +123,194 @@ TEST(HistoryTest, NoiseIsCountedForEachChild) {
   EXPECT_EQ(history.noise()->first_line, "Listening");
   EXPECT_TRUE(history.add_noise(2, "other"));
   EXPECT_EQ(history.noise()->line_count, 1);
+}
+
+std::string all(const StderrRing& ring) { return ring.text({.lines = 1'000'000}).text; }
+
+TEST(StderrRingTest, EmptyRingSaysSo) {
+  EXPECT_EQ(all(StderrRing()), "(no child stderr in buffer)");
+}
+
+TEST(StderrRingTest, AMarkStandsBetweenGenerationsAndNotBeforeTheFirst) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "one");
+  ring.child_started(2, 200);
+  ring.add(2, "two");
+  ring.child_started(3, 300);
+  ring.add(3, "three");
+  EXPECT_EQ(all(ring),
+            "one\n----- child respawn (gen 2, pid 200) -----\ntwo\n"
+            "----- child respawn (gen 3, pid 300) -----\nthree");
+}
+
+TEST(StderrRingTest, SilentGenerationsLeaveOneMarkOnly) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "one");
+  for (int gen = 2; gen <= 30'000; ++gen) ring.child_started(gen, gen);
+  EXPECT_EQ(all(ring), "one\n----- child respawn (gen 30000, pid 30000) -----");
+}
+
+TEST(StderrRingTest, MarksAloneAreNoStderr) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.child_started(2, 200);
+  EXPECT_EQ(all(ring), "(no child stderr in buffer)");
+}
+
+TEST(StderrRingTest, LinesFromStdoutAreMarked) {
+  StderrRing ring;
+  ring.add_stdout(1, "hello");
+  EXPECT_EQ(all(ring), "[stdout] hello");
+}
+
+TEST(StderrRingTest, ControlSequencesStayOut) {
+  StderrRing ring;
+  ring.add(1, "\x1b[31mred\x1b[0m\r");
+  ring.add(1, "10%\r20%\xFF");
+  EXPECT_EQ(all(ring), "red\n10% 20%\uFFFD");
+}
+
+TEST(StderrRingTest, TheOldestLinesGoFirst) {
+  StderrRing ring(3);
+  for (const char* line : {"a", "b", "c"}) ring.add(1, line);
+  EXPECT_EQ(all(ring), "a\nb\nc");
+  ring.add(1, "d");
+  EXPECT_EQ(all(ring), "b\nc\nd");
+}
+
+TEST(StderrRingTest, ARingOfNoLinesKeepsOne) {
+  StderrRing ring(0);
+  ring.add(1, "a");
+  EXPECT_EQ(all(ring), "a");
+}
+
+TEST(StderrRingTest, BytesAreBoundedToo) {
+  StderrRing ring(1'000'000);
+  const std::string line(1024, 'x');
+  for (std::size_t i = 0; i < limits::kStderrBytesMax / 1024; ++i) ring.add(1, line);
+  EXPECT_EQ(all(ring).size(), limits::kStderrBytesMax + 1023);
+  ring.add(1, "y");
+  EXPECT_EQ(all(ring).size(), limits::kStderrBytesMax - 1024 + 1023 + 1);
+}
+
+TEST(StderrRingTest, ALineOfTheLimitIsWholeAndOneByteMoreIsCut) {
+  StderrRing ring;
+  const std::string line(limits::kStderrLineMax, 'x');
+  ring.add(1, line);
+  EXPECT_EQ(all(ring), line);
+  ring.add(2, line + "y");
+  EXPECT_EQ(ring.tail(2, 1, 10'000), line + "… [1 bytes cut]");
+}
+
+TEST(StderrRingTest, BytesThatTheReaderDroppedAreCounted) {
+  StderrRing ring;
+  ring.add(1, "abc", 20'000'000);
+  EXPECT_EQ(all(ring), "abc… [20000000 bytes cut]");
+}
+
+TEST(StderrRingTest, RubbishThatGrowsWhenCleanedIsCutAfterwards) {
+  StderrRing ring;
+  ring.add(1, std::string(limits::kStderrLineMax, '\xFF'));
+  EXPECT_LE(all(ring).size(), limits::kStderrLineMax + 48);
+  EXPECT_TRUE(all(ring).starts_with("\uFFFD\uFFFD"));
+}
+
+TEST(StderrRingTest, LinesCountsTheNewestMatchingOnes) {
+  StderrRing ring;
+  for (const char* line : {"error 1", "info", "error 2", "error 3", "info"}) ring.add(1, line);
+  EXPECT_EQ(ring.text({.lines = 2}).text, "error 3\ninfo");
+  EXPECT_EQ(ring.text({.lines = 2, .grep = "^error"}).text, "error 2\nerror 3");
+}
+
+TEST(StderrRingTest, MarksDoNotCountAsLines) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "zero");
+  ring.add(1, "one");
+  ring.child_started(2, 200);
+  ring.add(2, "two");
+  EXPECT_EQ(ring.text({.lines = 2}).text, "one\n----- child respawn (gen 2, pid 200) -----\ntwo");
+}
+
+TEST(StderrRingTest, MatchingLinesStayApartByGeneration) {
+  StderrRing ring;
+  for (int gen = 1; gen <= 3; ++gen) {
+    ring.child_started(gen, gen * 100);
+    ring.add(gen, "info");
+    if (gen != 2) ring.add(gen, "error " + std::to_string(gen));
+  }
+  EXPECT_EQ(ring.text({.grep = "error"}).text,
+            "error 1\n----- child respawn (gen 3, pid 300) -----\nerror 3");
+}
+
+TEST(StderrRingTest, SinceSpawnShowsTheNewestGenerationOnly) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "one");
+  ring.child_started(2, 200);
+  EXPECT_EQ(ring.text({.since_spawn = true}).text,
+            "(none of the 1 lines of child stderr in buffer match)");
+  ring.add(2, "two");
+  ring.add(1, "late");
+  EXPECT_EQ(ring.text({.since_spawn = true}).text, "two");
+}
+
+TEST(StderrRingTest, AnOldGenerationCanBeAskedFor) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "one");
+  ring.child_started(2, 200);
+  ring.add(2, "two");
+  EXPECT_EQ(ring.text({.generation = 1}).text, "one");
+}
+
+TEST(StderrRingTest, AWrongPatternIsNamed) {
+  StderrRing ring;
+  ring.add(1, "one");
+  EXPECT_EQ(ring.text({.grep = "(one"}),
+            (StderrRing::Answer{"grep is not a valid RE2 pattern: missing ): (one", true}));
+}
+
+TEST(StderrRingTest, TailIsTheLastWordsOfOneChild) {
+  StderrRing ring;
+  ring.child_started(1, 100);
+  ring.add(1, "old");
+  ring.child_started(2, 200);
+  for (const char* line : {"a", "b", "c"}) ring.add(2, line);
+  EXPECT_EQ(ring.tail(1), "old");
+  EXPECT_EQ(ring.tail(2), "a\nb\nc");
+  EXPECT_EQ(ring.tail(2, 2), "b\nc");
+  EXPECT_EQ(ring.tail(3), "");
+}
+
+TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
+  StderrRing ring;
+  for (const char* line : {"aa", "bb", "cc"}) ring.add(1, line);
+  EXPECT_EQ(ring.tail(1, 20, 5), "bb\ncc");
+  EXPECT_EQ(ring.tail(1, 20, 4), "cc");
+  EXPECT_EQ(ring.tail(1, 20, 1), "c… [1 bytes cut]");
+}
+
+TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut) {
+  const auto last_words = [](std::size_t oldest) {
+    StderrRing ring;
+    ring.add(1, std::string(oldest, 'a'));
+    for (int n = 0; n < 3; ++n) ring.add(1, std::string(1023, 'b'));
+    return ring.tail(1);
+  };
+  // There are three line ends between the four lines.
+  EXPECT_EQ(last_words(1024).size(), 4096u);
+  EXPECT_EQ(last_words(1025).size(), 3071u);
+}
+
+TEST(StderrRingTest, ALastLineOf4KiBIsWholeAndOneByteMoreIsCut) {
+  StderrRing ring;
+  ring.add(1, std::string(4096, 'x'));
+  EXPECT_EQ(ring.tail(1), std::string(4096, 'x'));
+  ring.add(1, std::string(4097, 'x'));
+  EXPECT_EQ(ring.tail(1), std::string(4096, 'x') + "… [1 bytes cut]");
 }
 
 }  // namespace

@@ -1,11 +1,22 @@
 #include "sitter/line.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sitter/bytes.hpp"
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/wire/line_framer.hpp"
 
 namespace sitter {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(LineTest, AnOwnedLineHasItsPadding) {
   const OwnedLine owned{std::string_view("abc")};
@@ -63,6 +74,220 @@ TEST(LineTest, AKeptLineOutlivesItsSource) {
   EXPECT_EQ(line.text(), "ab--ef");
   line.keep();
   EXPECT_EQ(line.text(), "ab--ef");
+}
+
+class LineFramerTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
+
+  /// Reads `bytes` in pieces of at most `piece` bytes. Returns what comes out.
+  std::vector<std::string> read(std::string_view bytes, std::size_t piece = kWhole) {
+    std::vector<std::string> lines;
+    while (!bytes.empty()) {
+      const auto space = framer_.space();
+      const std::size_t count = std::min({piece, space.size(), bytes.size()});
+      std::memcpy(space.data(), bytes.data(), count);
+      framer_.filled(count);
+      bytes.remove_prefix(count);
+      while (const auto frame = framer_.next()) lines.push_back(word(*frame));
+    }
+    return lines;
+  }
+  static std::string word(const LineFramer::Frame& frame) {
+    if (frame.size == 0) return std::string(frame.line.text());
+    return "too long: " + std::to_string(frame.size);
+  }
+
+  LineFramer framer_{64 * limits::kKiB};
+};
+
+TEST_F(LineFramerTest, LinesComeOutWithoutTheirEnds) {
+  EXPECT_THAT(read("a\nbc\n\n  \nd"), ElementsAre("a", "bc"));
+  EXPECT_THAT(read("e\n"), ElementsAre("de"));
+}
+
+TEST_F(LineFramerTest, EveryWayToCutTheBytesGivesTheSameLines) {
+  const std::string bytes = "{\"a\":1}\r\n\n \t\r\n{\"b\":\"\xC3\xBC\"}\nlast\n";
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    EXPECT_THAT(read(bytes, piece), ElementsAre("{\"a\":1}", "{\"b\":\"\xC3\xBC\"}", "last"))
+        << piece;
+  }
+}
+
+TEST_F(LineFramerTest, OnlyTheLastCarriageReturnBelongsToTheLineEnd) {
+  EXPECT_THAT(read("a\rb\r\nc\r\r\n"), ElementsAre("a\rb", "c\r"));
+}
+
+TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
+  // After the start, a byte order mark is a part of its line.
+  EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));
+}
+
+TEST_F(LineFramerTest, AStreamThatStartsLikeUtf16IsReadAsItIs) {
+  EXPECT_THAT(read("\xFF\xFE{}\n{}\n"), ElementsAre("\xFF\xFE{}", "{}"));
+}
+
+TEST_F(LineFramerTest, AByteOrderMarkAloneIsBlank) {
+  EXPECT_THAT(read("\xEF\xBB\xBF\n{}\n"), ElementsAre("{}"));
+}
+
+TEST_F(LineFramerTest, TheRestIsALineToo) {
+  read("a\nbc");
+  const auto rest = framer_.rest();
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->line.text(), "bc");
+  EXPECT_FALSE(framer_.rest());
+}
+
+TEST_F(LineFramerTest, ThereIsNoRestOfBlanks) {
+  EXPECT_FALSE(framer_.rest());
+  read("a\n \r");
+  EXPECT_FALSE(framer_.rest());
+}
+
+TEST_F(LineFramerTest, ALineAtTheLimitPassesAndOneMoreByteDoesNot) {
+  const std::string at_limit(64 * limits::kKiB, 'x');
+  EXPECT_THAT(read(at_limit + "\n"), ElementsAre(at_limit));
+  EXPECT_THAT(read(at_limit + "x\nnext\n"), ElementsAre("too long: 65537", "next"));
+  EXPECT_THAT(read(at_limit + "\n", 1000), ElementsAre(at_limit));
+  EXPECT_THAT(read(at_limit + "x\nnext\n", 1000), ElementsAre("too long: 65537", "next"));
+}
+
+TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
+  ASSERT_EQ(limits::kRoomAskedFrom, 1048576u);
+  static std::vector<std::size_t> asked;
+  asked.clear();
+  framer_ = LineFramer(limits::kLineMax, limits::kLineEndKept, LineFramer::Ends::newlines,
+                       [](std::size_t bytes) {
+                         asked.push_back(bytes);
+                         return bytes < 30000000;
+                       });
+  // The framer asks for 8 bytes for each byte of the line, and for 16 MiB.
+  for (const std::size_t size : {1048576, 1652847, 1652848}) {
+    const std::string line(size, 'x');
+    EXPECT_THAT(read(line + "\n"), ElementsAre(size == 1652848 ? "too long: 1652848" : line));
+    EXPECT_THAT(asked, ElementsAre(8 * size + 16777216));
+    asked.clear();
+  }
+  // For a shorter line the framer does not ask.
+  EXPECT_THAT(read(std::string(1048575, 'x') + "\n"), SizeIs(1));
+  EXPECT_THAT(asked, IsEmpty());
+}
+
+TEST_F(LineFramerTest, OfALineThatIsTooLongTheEndsAreKept) {
+  std::string line(100 * limits::kKiB, '-');
+  line.replace(0, 5, "begin");
+  line.replace(line.size() - 3, 3, "end");
+  line[limits::kLineEndKept - 1] = '<';
+  line[line.size() - limits::kLineEndKept] = '>';
+  for (const std::size_t piece : {std::size_t{777}, kWhole}) {
+    LineFramer framer(64 * limits::kKiB);
+    std::string_view bytes = line;
+    while (!bytes.empty()) {
+      const auto space = framer.space();
+      const std::size_t count = std::min({piece, space.size(), bytes.size()});
+      std::memcpy(space.data(), bytes.data(), count);
+      framer.filled(count);
+      bytes.remove_prefix(count);
+      EXPECT_FALSE(framer.next());
+    }
+    framer.space()[0] = '\n';
+    framer.filled(1);
+    const auto frame = framer.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->size, line.size());
+    EXPECT_EQ(frame->head, line.substr(0, limits::kLineEndKept));
+    EXPECT_EQ(frame->tail, line.substr(line.size() - limits::kLineEndKept));
+  }
+}
+
+TEST_F(LineFramerTest, TheEndsOfAShortExcessDoNotOverlap) {
+  LineFramer framer(5 * limits::kKiB);
+  const std::string line = std::string(5 * limits::kKiB, 'a') + "b";
+  std::memcpy(framer.space().data(), line.data(), line.size());
+  framer.filled(line.size());
+  const auto rest = framer.rest();
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->size, line.size());
+  EXPECT_EQ(rest->head.size() + rest->tail.size(), line.size());
+}
+
+TEST_F(LineFramerTest, ALineWithoutEndIsToldOnceItIsTwiceTheLimit) {
+  EXPECT_THAT(read(std::string(128 * limits::kKiB, 'x'), 1000), IsEmpty());
+  const auto lines = read(std::string(64 * limits::kKiB, 'x'), 1000);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("too long: 13")) << lines[0];
+  EXPECT_THAT(read(std::string(512 * limits::kKiB, 'x')), IsEmpty());
+  EXPECT_THAT(read("\nnext\n"), ElementsAre("next"));
+}
+
+TEST_F(LineFramerTest, TheLinesOfOneReadStayValidTogether) {
+  const auto space = framer_.space();
+  std::memcpy(space.data(), "ab\ncd\n", 6);
+  framer_.filled(6);
+  const auto first = framer_.next();
+  const auto second = framer_.next();
+  EXPECT_EQ(first->line.text(), "ab");
+  EXPECT_EQ(second->line.text(), "cd");
+}
+
+TEST_F(LineFramerTest, ThePaddingBehindALineIsReadable) {
+  const auto space = framer_.space();
+  std::fill(space.begin(), space.end() - 1, 'x');
+  space.back() = '\n';
+  framer_.filled(space.size());
+  const auto frame = framer_.next();
+  ASSERT_TRUE(frame);
+  char sum = 0;
+  const char* const end = frame->line.text().data() + frame->line.text().size();
+  for (std::size_t i = 0; i < limits::kLinePadding; ++i) sum = static_cast<char>(sum ^ end[i]);
+  // The address sanitizer reports a read beyond the buffer.
+  (void)sum;
+}
+
+TEST_F(LineFramerTest, AHeldBufferStaysAndTheRestGoesOnElsewhere) {
+  const std::string_view bytes = "first\nsec";
+  std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
+  framer_.filled(bytes.size());
+  const auto first = framer_.next();
+  const auto holder = framer_.buffer();
+  framer_.shrink();
+  EXPECT_THAT(read("ond\nthird\n"), ElementsAre("second", "third"));
+  EXPECT_EQ(first->line.text(), "first");
+}
+
+TEST_F(LineFramerTest, ABufferIsFilledByAPieceThatLeavesASixteenthOfIt) {
+  const std::string bytes = std::string(30, 'x') + "\n\n";
+  std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
+  framer_.filled(bytes.size());
+  const std::string_view line = framer_.next()->line.text();
+  EXPECT_TRUE(framer_.is_filled_by(line));
+  EXPECT_FALSE(framer_.is_filled_by(line.substr(1)));
+  EXPECT_FALSE(framer_.is_filled_by(bytes));
+}
+
+TEST_F(LineFramerTest, ABufferIsKeptWhenNobodyHoldsIt) {
+  EXPECT_THAT(read("first\n"), ElementsAre("first"));
+  const void* const before = framer_.buffer().get();
+  framer_.shrink();
+  EXPECT_THAT(read("second\n"), ElementsAre("second"));
+  EXPECT_EQ(framer_.buffer().get(), before);
+}
+
+TEST_F(LineFramerTest, TheBufferShrinksAgain) {
+  LineFramer framer;
+  std::string_view bytes;
+  const std::string line = std::string(limits::kMiB, 'x') + "\n";
+  bytes = line;
+  while (!bytes.empty()) {
+    const auto space = framer.space();
+    const std::size_t count = std::min(space.size(), bytes.size());
+    std::memcpy(space.data(), bytes.data(), count);
+    framer.filled(count);
+    bytes.remove_prefix(count);
+  }
+  ASSERT_TRUE(framer.next());
+  EXPECT_LE(framer.space().size(), 64 * limits::kKiB);
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "core/base/orders.hpp"
+#include "core/child/unopened.hpp"
 #include "core/wire/message.hpp"
 #include "support/messages.hpp"
 
@@ -262,6 +264,26 @@ TEST_F(DoubtfulRestartTest, AListThatIsRefusedAfterAnAnnouncementExplainsErrors)
   restart_.expect(now_);
   restart_.note({list(ListSurvey::List::State::failed, refusal)});
   EXPECT_TRUE(restart_.explains(refusal, "tools/call"));
+}
+
+TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
+  for (const std::string& error :
+       {raw_error(-32002, "Server not initialized"),
+        raw_error(-32603, "Received request before initialization was complete"),
+        raw_error(0, "method is invalid during session initialization"),
+        raw_error(-32000, "Client must be initialised first"),
+        raw_error(-32602, "Invalid request parameters"), raw_error(-32600, "Invalid Request")}) {
+    EXPECT_TRUE(reads_as_unopened(error)) << error;
+  }
+}
+
+TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
+  for (const std::string& error :
+       {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
+        raw_error(-32603, "Internal error"), raw_error(-32602, "Invalid request parameters: x"),
+        std::string("{}"), std::string("7")}) {
+    EXPECT_FALSE(reads_as_unopened(error)) << error;
+  }
 }
 
 }  // namespace

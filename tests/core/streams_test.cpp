@@ -5,8 +5,12 @@
 
 #include <deque>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "core/streams/stream_filter.hpp"
+#include "core/streams/stream_tag.hpp"
 
 namespace sitter {
 namespace {
@@ -259,6 +263,64 @@ TEST_F(StreamsTest, WhatChangedWhileTheClientWaitedIsToldBehindTheAcknowledgemen
   streams_.grant_waiting(turn());
   EXPECT_THAT(said(), ElementsAre(HasSubstr("acknowledged"),
                                   HasSubstr("notifications/tools/list_changed")));
+}
+
+StreamFilter filter(std::string_view raw) { return StreamFilter::of(raw).value(); }
+
+TEST(StreamFilterTest, ReadsWhatIsAskedFor) {
+  const auto asked = filter(R"json({"toolsListChanged":true,"promptsListChanged":false,)json"
+                            R"json("resourceSubscriptions":["a:/b",7]})json");
+  EXPECT_TRUE(asked.has(CatalogKind::tools));
+  EXPECT_FALSE(asked.has(CatalogKind::prompts));
+  EXPECT_FALSE(asked.has(CatalogKind::resources));
+  EXPECT_THAT(asked.uris, ElementsAre("\"a:/b\""));
+  EXPECT_EQ(asked.text(), R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json");
+}
+
+TEST(StreamFilterTest, KeepsWhatItDoesNotKnow) {
+  const auto asked = filter(R"json({"taskIds":["t"],"toolsListChanged":true})json");
+  EXPECT_EQ(asked.text(), R"json({"toolsListChanged":true,"taskIds":["t"]})json");
+}
+
+TEST(StreamFilterTest, AnythingButAnObjectIsNone) {
+  EXPECT_FALSE(StreamFilter::of(""));
+  EXPECT_FALSE(StreamFilter::of("[]"));
+  EXPECT_EQ(filter("{}").text(), "{}");
+}
+
+TEST(StreamFilterTest, CoversWhatItHasAll) {
+  const auto all = filter(
+      R"json({"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a","b"]})json");
+  EXPECT_TRUE(all.covers(filter("{}")));
+  EXPECT_TRUE(all.covers(
+      filter(R"json({"toolsListChanged":true,"resourceSubscriptions":["\u0062"]})json")));
+  EXPECT_FALSE(all.covers(filter(R"json({"resourcesListChanged":true})json")));
+  EXPECT_FALSE(all.covers(filter(R"json({"resourceSubscriptions":["c"]})json")));
+}
+
+TEST(TaggedTest, PutsTheStreamsIdWhereItBelongs) {
+  const auto tag = [](const std::string& line, std::string_view params) {
+    const OwnedLine owned{std::string_view(line)};
+    const std::size_t at = params.empty() ? 0 : owned.text().find(params);
+    return tagged(owned.line(), std::string_view(owned.text()).substr(at, params.size()), "\"s\"");
+  };
+  EXPECT_EQ(tag(R"json({"method":"x"})json", ""),
+            R"json({"method":"x","params":{"_meta":)json"
+            R"json({"io.modelcontextprotocol/subscriptionId":"s"}}})json");
+  EXPECT_EQ(tag(R"json({"method":"x","params":{"uri":"u"}})json", R"json({"uri":"u"})json"),
+            R"json({"method":"x","params":{"uri":"u","_meta":)json"
+            R"json({"io.modelcontextprotocol/subscriptionId":"s"}}})json");
+  EXPECT_EQ(tag(R"json({"params":{"_meta":{"a":1}}})json", R"json({"_meta":{"a":1}})json"),
+            R"json({"params":{"_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":"s"}}})json");
+  EXPECT_EQ(tag(R"json({"params":null})json", "null"),
+            R"json({"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}})json");
+}
+
+TEST(NamesStreamTest, OnlyTheMetaOfTheResultCounts) {
+  EXPECT_TRUE(names_stream(R"json({"_meta":{"io.modelcontextprotocol/subscriptionId":7}})json"));
+  EXPECT_FALSE(names_stream(R"json({"_meta":{"x":7}})json"));
+  EXPECT_FALSE(names_stream("{}"));
+  EXPECT_FALSE(names_stream(""));
 }
 
 }  // namespace
