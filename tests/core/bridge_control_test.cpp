@@ -198,6 +198,20 @@ TEST_F(BridgeControlTest, OnlyLinesThatMatchAreFollowed) {
               ElementsAre(R"json({"line":"two"})json", R"json({"line":"three"})json"));
 }
 
+TEST_F(BridgeControlTest, EachConnectionFollowsWithTheLastPatternThatItHasSent) {
+  open_session();
+  control(8, R"json({"command":"stderr","follow":true})json");
+  asks("stderr", R"json(,"follow":true,"arguments":{"grep":"error"})json");
+  child_says(1, "an \"error\"");
+  asks("stderr", R"json(,"follow":true,"arguments":{"grep":"warn"})json");
+  child_says(1, "an error");
+  child_says(1, "a warning");
+  EXPECT_THAT(control_got(kScript),
+              ElementsAre(HasSubstr("result"), R"json({"line":"an \"error\""})json",
+                          HasSubstr("result"), R"json({"line":"a warning"})json"));
+  EXPECT_THAT(control_got(8), SizeIs(4));
+}
+
 TEST_F(BridgeControlTest, WithAWrongPatternNothingIsFollowed) {
   open_session();
   asks("stderr", R"json(,"follow":true,"arguments":{"grep":"("})json");

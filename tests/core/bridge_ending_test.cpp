@@ -41,15 +41,31 @@ TEST_F(BridgeEndingTest, AShortGraceIsKept) {
   dies(1, 137, "SIGKILL");
 }
 
+TEST_F(BridgeEndingTest, ARemoteRunnerGetsNoMoreTimeThanOthers) {
+  plays.signal = false;
+  open_session();
+  client_closes_input();
+  EXPECT_THAT(done(), ElementsAre("look 1", "close 1"));
+  unit_signalled(1, {{pid_of(1), true, "sh", ""}, {7, false, "docker", "", true}});
+  time_passes(milliseconds(500));
+  EXPECT_THAT(done(), ElementsAre("terminate 1"));
+  time_passes(milliseconds(500));
+  EXPECT_THAT(done(), ElementsAre("kill 1"));
+  dies(1, 137, "SIGKILL");
+}
+
 TEST_F(BridgeEndingTest, AnswersThatAreOwedAreWaitedFor) {
   open_session();
   client(call(1, "work"));
   done();
   client_closes_input();
   EXPECT_THAT(done(), IsEmpty());
-  time_passes(seconds(9));
+  time_passes(milliseconds(9500));
   child(1, result(1));
   EXPECT_THAT(done(), ElementsAre("client " + result(1), "close 1"));
+  // The ladder has its own time.
+  time_passes(milliseconds(999));
+  EXPECT_THAT(done(), ElementsAre("terminate 1"));
 }
 
 TEST_F(BridgeEndingTest, WhatIsUnansweredAfterTenSecondsGetsItsError) {
@@ -101,9 +117,10 @@ TEST_F(BridgeEndingTest, APipedSessionWithAMissingCommandIsAnswered) {
 
 TEST_F(BridgeEndingTest, ARequestThatWaitsForARespawnIsAnswered) {
   open_session();
-  dies(1, 0);
+  exits(1, 0);
   client(call(1, "echo"));
   client_closes_input();
+  closes_output(1);
   opens(2);
   child(2, result(1, text_result("x")));
   const auto got = done();
@@ -251,7 +268,18 @@ TEST_F(BridgeEndingTest, ASecondSignalChangesNothing) {
   time_passes(milliseconds(100));
   signal(143);
   EXPECT_THAT(done(), IsEmpty());
-  dies(1, 0);
+  time_passes(milliseconds(180));
+  EXPECT_EQ(done().back(), "exit 130 at once");
+}
+
+TEST_F(BridgeEndingTest, TheEndOfTheInputAfterASignalChangesNothing) {
+  open_session();
+  signal(130);
+  done();
+  time_passes(milliseconds(100));
+  client_closes_input();
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(180));
   EXPECT_EQ(done().back(), "exit 130 at once");
 }
 

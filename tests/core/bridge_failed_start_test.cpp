@@ -4,7 +4,17 @@ namespace sitter {
 namespace {
 
 /// The next child does not come to serve.
-class BridgeFailedStartTest : public RespawnTest {};
+class BridgeFailedStartTest : public RespawnTest {
+ protected:
+  void three_starts_fail() {
+    plays.start = false;
+    open_session_with_start();
+    for (Generation gen = 2; gen <= 4; ++gen) {
+      client(call(gen, "echo"));
+      start_fails(gen, "broken");
+    }
+  }
+};
 
 TEST_F(BridgeFailedStartTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
   // The child is slower than the time limit of mcp-sitter 0.2.0.
@@ -53,8 +63,10 @@ TEST_F(BridgeFailedStartTest, AFailedStartFailsWhatWaitedForIt) {
               AllOf(HasSubstr(R"json("isError":true)json"),
                     HasSubstr("no such file or directory: server"), HasSubstr("not delivered")));
   EXPECT_THAT(got[1], AllOf(HasSubstr("-32603"), HasSubstr("no such file or directory: server")));
-  EXPECT_THAT(got[2], AllOf(HasSubstr(R"json({"name":"echo","inputSchema":{"type":"object"}})json"),
-                            HasSubstr("sitter_status")));
+  EXPECT_THAT(
+      got[2],
+      AllOf(HasSubstr(R"json("tools":[{"name":"echo","inputSchema":{"type":"object"}},)json"),
+            HasSubstr("sitter_status")));
   EXPECT_EQ(got[3], result(4, R"json({"prompts":[]})json"));
 }
 
@@ -105,13 +117,22 @@ TEST_F(BridgeFailedStartTest, RepeatedFailedStartsAreSpacedOut) {
   EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("broken")));
 }
 
-TEST_F(BridgeFailedStartTest, AChangedFileEndsTheBackOff) {
-  plays.start = false;
-  open_session_with_start();
+TEST_F(BridgeFailedStartTest, WhileStartsAreDelayedTheLastWordsOfTheLastAreTold) {
+  open_session();
+  down();
   for (Generation gen = 2; gen <= 4; ++gen) {
     client(call(gen, "echo"));
-    start_fails(gen, "broken");
+    child_says(gen, "SyntaxError: line " + std::to_string(gen));
+    dies(gen, 1);
   }
+  done();
+  client(call(5, "echo"));
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("no new start was tried"), HasSubstr("SyntaxError: line 4")));
+}
+
+TEST_F(BridgeFailedStartTest, AChangedFileEndsTheBackOff) {
+  three_starts_fail();
   done();
   files_changed = true;
   client(call(10, "echo"));
@@ -120,12 +141,8 @@ TEST_F(BridgeFailedStartTest, AChangedFileEndsTheBackOff) {
 }
 
 TEST_F(BridgeFailedStartTest, ManyRequestsAreAnsweredFromOneLookAtTheFiles) {
-  plays.start = plays.check = false;
-  open_session_with_start();
-  for (Generation gen = 2; gen <= 4; ++gen) {
-    client(call(gen, "echo"));
-    start_fails(gen, "broken");
-  }
+  plays.check = false;
+  three_starts_fail();
   done();
   client(call(10, "echo"));
   client(call(11, "echo"));
@@ -135,12 +152,7 @@ TEST_F(BridgeFailedStartTest, ManyRequestsAreAnsweredFromOneLookAtTheFiles) {
 }
 
 TEST_F(BridgeFailedStartTest, AChildThatServesEndsTheRowOfFailures) {
-  plays.start = false;
-  open_session_with_start();
-  for (Generation gen = 2; gen <= 4; ++gen) {
-    client(call(gen, "echo"));
-    start_fails(gen, "broken");
-  }
+  three_starts_fail();
   time_passes(seconds(1));
   client(call(10, "echo"));
   started(5);
@@ -175,12 +187,7 @@ TEST_F(BridgeFailedStartTest, ATaskThatWaitedForAFailedStartGetsAnError) {
 }
 
 TEST_F(BridgeFailedStartTest, ListsAreAnsweredWhileStartsAreDelayed) {
-  plays.start = false;
-  open_session_with_start();
-  for (Generation gen = 2; gen <= 4; ++gen) {
-    client(call(gen, "echo"));
-    start_fails(gen, "broken");
-  }
+  three_starts_fail();
   done();
   client(request(10, "tools/list"));
   EXPECT_THAT(done(),

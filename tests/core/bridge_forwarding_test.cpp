@@ -169,7 +169,7 @@ TEST_F(BridgeForwardingTest, AnAnswerToNoQuestionIsDropped) {
 
 TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
   for (int n = 0; n < 1000; ++n) child(1, request(n, "ping"));
-  EXPECT_THAT(done(), SizeIs(1000));
+  EXPECT_THAT(client_got(), SizeIs(1000));
   child(1, request(1000, "ping"));
   EXPECT_THAT(done(),
               ElementsAre(AllOf(HasSubstr("child 1 "), HasSubstr(R"json("id":1000,"error")json"),
@@ -181,9 +181,12 @@ TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
 
 TEST_F(BridgeForwardingTest, TheBytesKeptOfTheChildsQuestionsAreBounded) {
   EXPECT_EQ(limits::kChildRequestBytesMax, 4 * limits::kMiB);
-  const Id id("\"" + std::string(limits::kChildRequestBytesMax - 3, 'q') + "\"");
-  child(1, request(id, "ping"));
-  EXPECT_THAT(client_got(), ElementsAre(request(1, "ping")));
+  const auto ask = [](const Id& id, const std::string& token) {
+    return request(id, "ping", R"json({"_meta":{"progressToken":)json" + token + "}}");
+  };
+  const Id id("\"" + std::string(limits::kChildRequestBytesMax - 5, 'q') + "\"");
+  child(1, ask(id, "77"));
+  EXPECT_THAT(client_got(), ElementsAre(ask(1, "1")));
   child(1, request(10, "ping"));
   EXPECT_THAT(done(),
               ElementsAre(AllOf(HasSubstr("child 1 "), HasSubstr(R"json("id":10,"error")json"),
@@ -194,6 +197,17 @@ TEST_F(BridgeForwardingTest, TheBytesKeptOfTheChildsQuestionsAreBounded) {
   EXPECT_THAT(done(), ElementsAre("child 1 " + result(id)));
   child(1, request(10, "ping"));
   EXPECT_THAT(client_got(), ElementsAre(request(3, "ping")));
+  client(result(2));
+  client(result(3));
+  // A child that has died needs no bytes.
+  child(1, ask(id, "77"));
+  dies(1, 0);
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, ask(id, "77"));
+  EXPECT_THAT(client_got(), ElementsAre(ask(5, "5")));
+  child(2, result(1));
 }
 
 TEST_F(BridgeForwardingTest, ACancellationPasses) {

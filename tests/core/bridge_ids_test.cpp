@@ -164,12 +164,14 @@ TEST_F(BridgeIdsTest, OurIdsSkipThoseInUse) {
   client(initialize(0));
   opens(1);
   done();
-  client(call("1125899906842624", "slow"));
+  for (const std::string id : {"1125899906842624", "1125899906842625.0"}) client(call(id, "slow"));
   client(initialized());
-  EXPECT_THAT(done(), Contains("child 1 " + request("#2", "tools/list", "{}")));
+  EXPECT_THAT(done(), Contains("child 1 " + request("#3", "tools/list", "{}")));
   opens(1);
-  child(1, result("1125899906842624"));
-  EXPECT_THAT(client_got(), ElementsAre(result("1125899906842624")));
+  for (const std::string id : {"1125899906842624", "1125899906842625.0"}) {
+    child(1, result(id));
+    EXPECT_THAT(client_got(), ElementsAre(result(id)));
+  }
 }
 
 TEST_F(BridgeIdsTest, TheRandomSeedMovesTheNumbers) {
@@ -180,6 +182,14 @@ TEST_F(BridgeIdsTest, TheRandomSeedMovesTheNumbers) {
   EXPECT_THAT(done(), Contains(HasSubstr(R"json("id":#43,)json")));
   opens(2);
   child(2, result(1));
+}
+
+TEST_F(BridgeIdsTest, EveryNumberIsExactInADouble) {
+  config.seed = ~std::uint64_t{0};
+  client(initialize(0));
+  opens(1);
+  client(initialized());
+  EXPECT_THAT(done(), Contains("child 1 " + request("2251799813685247", "tools/list", "{}")));
 }
 
 TEST_F(BridgeIdsTest, NothingThatTheClientSendsMatchesOurIds) {
@@ -220,6 +230,41 @@ TEST_F(BridgeIdsTest, AnAnswerToADeadChildsQuestionNeverReachesItsSuccessor) {
   client(result(2, R"json({"roots":[]})json"));
   EXPECT_THAT(done(), ElementsAre("child 2 " + result(0, R"json({"roots":[]})json")));
   child(2, result(1));
+}
+
+TEST_F(BridgeIdsTest, AnAnswerFindsItsQuestionHoweverItsIdIsSpelledAndOtherIdsFindNone) {
+  open_session();
+  child(1, request("\"q\"", "roots/list"));
+  done();
+  for (const std::string other : {"2", "0", "-1", "\"1\"", "1.5", "99999999999999999999"}) {
+    client(result(other));
+    EXPECT_THAT(done(), IsEmpty()) << other;
+  }
+  client(result("1e0"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + result("\"q\"")));
+  client(result(1));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeIdsTest, QuestionsOfTwoChildrenAreKeptApart) {
+  open_session();
+  client(call(1, "work"));
+  ask_reload();
+  opens(2);
+  done();
+  child(1, request(5, "roots/list"));
+  child(2, request(5, "roots/list"));
+  child(2, request(6, "roots/list"));
+  EXPECT_THAT(client_got(), ElementsAre(request(1, "roots/list"), request(2, "roots/list"),
+                                        request(3, "roots/list")));
+  child(2, cancelled("5.0"));
+  EXPECT_THAT(client_got(), ElementsAre(cancelled(2)));
+  child(1, result(1));
+  dies(1, 0);
+  EXPECT_THAT(client_got(), ElementsAre(result(1), AllOf(HasSubstr("notifications/cancelled"),
+                                                         HasSubstr("\"requestId\":1,"))));
+  client(result(3));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + result(6)));
 }
 
 TEST_F(BridgeIdsTest, LateLinesOfADeadChildAreNobodys) {

@@ -280,6 +280,43 @@ TEST_F(BridgeListsTest, AChangeThatTheChildAnnouncesPassesAndIsTaken) {
   child(2, result(1));
 }
 
+TEST_F(BridgeListsTest, TheStatusShowsWhatTheLastRestartHasChangedAndNoOtherChange) {
+  const auto last_diff = [&] {
+    done();
+    client(call("\"status\"", "sitter_status"));
+    return nlohmann::json::parse(answer_text())["lastToolsDiff"];
+  };
+  open_session();
+  server.tools.push_back(tool("more"));
+  child(1, notification("notifications/tools/list_changed"));
+  opens(1);
+  EXPECT_TRUE(last_diff().is_null());
+  dies(1, 0);
+  server.tools = {tool("echo")};
+  client(call(1, "echo"));
+  opens(2);
+  child(2, result(1));
+  EXPECT_THAT(last_diff(), "-1 removed (more)");
+}
+
+TEST_F(BridgeListsTest, AListThatTheBridgeHasAnsweredAsEmptyIsKnownToTheClient) {
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  dies(1, 0);
+  plays.start = false;
+  client(request(1, "prompts/list"));
+  start_fails(2, "no such file");
+  EXPECT_THAT(client_got(), Contains(result(1, R"json({"prompts":[]})json")));
+  server.prompts = {R"json({"name":"new"})json"};
+  client(call(2, "echo"));
+  started(3);
+  opens(3);
+  EXPECT_THAT(client_got(), Contains(notification("notifications/prompts/list_changed")));
+  child(3, result(2));
+}
+
 TEST_F(BridgeListsTest, ChangesDuringATakingAreTakenAnew) {
   open_session();
   child(1, notification("notifications/tools/list_changed"));
@@ -312,8 +349,12 @@ TEST_F(BridgeListsTest, AChangeInTheMiddleOfARespawnIsTakenAnew) {
 
 TEST_F(BridgeListsTest, TemplatesAreAnsweredFromTheLastListWhenAStartFails) {
   open_session();
-  client(request(1, "resources/templates/list"));
-  child(1, result(1, R"json({"resourceTemplates":[{"name":"a"}],"nextCursor":"c"})json"));
+  // A first page replaces what was listed before.
+  for (const std::string name : {"old", "a"}) {
+    client(request(1, "resources/templates/list"));
+    child(1, result(1, R"json({"resourceTemplates":[{"name":")json" + name +
+                           R"json("}],"nextCursor":"c"})json"));
+  }
   client(request(2, "resources/templates/list", R"json({"cursor":"c"})json"));
   child(1, result(2, R"json({"resourceTemplates":[{"name":"b"}]})json"));
   dies(1, 0);

@@ -23,11 +23,16 @@ TEST_F(BridgePressureTest, TheClientIsReadWhileTheChildTakesLines) {
   EXPECT_FALSE(bridge().reads_client());
   input_drained(1);
   EXPECT_TRUE(bridge().reads_client());
+  time_passes(limits::kDeafAfter);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo")));
+  child(1, result(1));
 }
 
 TEST_F(BridgePressureTest, AChildThatTakesNothingForASecondIsDeaf) {
   input_full(1);
   time_passes(milliseconds(999));
+  input_full(1);
   EXPECT_FALSE(bridge().reads_client());
   time_passes(milliseconds(1));
   EXPECT_TRUE(bridge().reads_client());
@@ -91,12 +96,18 @@ TEST_F(BridgePressureTest, NotificationsToADeafChildAreDroppedAndLogged) {
   EXPECT_EQ(logs().size(), before + 2);
 }
 
-TEST_F(BridgePressureTest, AChildThatReadsAgainIsServedAgain) {
+TEST_F(BridgePressureTest, ADeafChildThatHasTakenAllOfItsQueueIsServedAgain) {
   become_deaf();
-  input_drained(1);
+  input_moved(1);
+  input_full(1);
+  EXPECT_TRUE(bridge().reads_client());
+  EXPECT_EQ(next_timeout(), std::nullopt);
   client(call(1, "echo"));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo")));
-  child(1, result(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("stopped reading")));
+  input_drained(1);
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
+  child(1, result(2));
 }
 
 TEST_F(BridgePressureTest, AnswersOfADeafChildStillPass) {
@@ -200,6 +211,11 @@ TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
 TEST_F(BridgeCrowdTest, WhenTheIdsAreOverTheBoundTheClientIsNotReadForASecond) {
   crowd();
   EXPECT_FALSE(bridge().reads_client());
+  // What was read already is still passed on.
+  client(call(4, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(4, "echo")));
+  child(1, result(4));
+  done();
   time_passes(limits::kDeafAfter - milliseconds(1));
   EXPECT_FALSE(bridge().reads_client());
   time_passes(milliseconds(1));
@@ -223,6 +239,7 @@ TEST_F(BridgeCrowdTest, AtTheBoundTheClientIsReadAndAboveItAfterTheNextAnswer) {
   EXPECT_FALSE(bridge().reads_client());
   child(1, result(7));
   EXPECT_TRUE(bridge().reads_client());
+  EXPECT_EQ(next_timeout(), std::nullopt);
   time_passes(seconds(2));
   done();
   client(call(3, "echo"));

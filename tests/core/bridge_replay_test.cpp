@@ -67,12 +67,15 @@ TEST_F(BridgeReplayTest, TheLastSuccessfulOneIsMadeAgainBeforeAnythingElse) {
 }
 
 TEST_F(BridgeReplayTest, SeveralAreMadeOneAfterTheOtherInTheOrderOfTheOptions) {
+  config.replayed_tools = {"connect", "open_project", "connect"};
   open_session();
   call_works(1, "open_project");
   call_works(2, "connect");
   EXPECT_THAT(calls_in(asked_of_next()), ElementsAre(HasSubstr("connect")));
   child(2, result("#3", text_result("connected")));
   EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("open_project")));
+  child(2, result("#4", text_result("opened")));
+  EXPECT_THAT(calls_in(done()), IsEmpty());
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
 }
 

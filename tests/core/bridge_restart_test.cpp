@@ -7,6 +7,11 @@ namespace {
 class BridgeRestartTest : public BridgeTest {
  protected:
   BridgeRestartTest() { config.restarts = BridgeConfig::Restarts::on_crash; }
+
+  nlohmann::json restart_status() {
+    client(call(90, "sitter_status"));
+    return nlohmann::json::parse(answer_text())["restart"];
+  }
 };
 
 TEST_F(BridgeRestartTest, ACrashedServerComesBackByItself) {
@@ -37,6 +42,40 @@ TEST_F(BridgeRestartTest, ARequestDoesNotWaitForThat) {
   done();
   time_passes(seconds(60));
   EXPECT_THAT(done(), IsEmpty());
+  EXPECT_EQ(restart_status()["inARow"], 0);
+}
+
+TEST_F(BridgeRestartTest, TheWaitIsDoubledUpToThirtySeconds) {
+  open_session();
+  Generation gen = 1;
+  for (const int wait : {1, 2, 4, 8, 16, 30, 30}) {
+    dies(gen++, 3);
+    time_passes(seconds(wait) - milliseconds(1));
+    EXPECT_THAT(done(), Not(Contains("start " + std::to_string(gen)))) << wait;
+    time_passes(milliseconds(1));
+    EXPECT_THAT(done(), Contains("start " + std::to_string(gen))) << wait;
+    opens(gen);
+  }
+}
+
+TEST_F(BridgeRestartTest, AMinuteOfRunningEndsTheRow) {
+  config.restarts_max = 1;
+  open_session();
+  dies(1, 3);
+  time_passes(seconds(1));
+  opens(2);
+  time_passes(milliseconds(59'999));
+  dies(2, 3);
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 3")));
+  client(call(1, "echo"));
+  opens(3);
+  child(3, result(1));
+  time_passes(seconds(60));
+  dies(3, 3);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Contains("start 4"));
+  opens(4);
 }
 
 TEST_F(BridgeRestartTest, AServerThatHasEndedInGoodOrderStaysDown) {
@@ -92,6 +131,18 @@ TEST_F(BridgeRestartTest, RestartsInARowEndAtTheMaximum) {
   child(4, result(1));
 }
 
+TEST_F(BridgeRestartTest, AnEndThatNoRestartFollowsDoesNotExceedTheMaximum) {
+  config.restarts_max = 0;
+  open_session();
+  dies(1, 0);
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("times in a row"))));
+  client(call(1, "echo"));
+  opens(2);
+  child(2, result(1));
+  dies(2, 3);
+  EXPECT_THAT(logs(), Contains(HasSubstr("started again 0 times in a row")));
+}
+
 TEST_F(BridgeRestartTest, AFailedStartIsTriedAgain) {
   open_session();
   dies(1, 3);
@@ -117,9 +168,8 @@ TEST_F(BridgeRestartTest, StatusShowsThePolicy) {
   time_passes(seconds(1));
   opens(2);
   done();
-  client(call(1, "sitter_status"));
-  const auto restart = nlohmann::json::parse(answer_text())["restart"];
-  EXPECT_EQ(restart, nlohmann::json::parse(R"json({"policy":"on-crash","inARow":1,"max":10})json"));
+  EXPECT_EQ(restart_status(),
+            nlohmann::json::parse(R"json({"policy":"on-crash","inARow":1,"max":10})json"));
 }
 
 }  // namespace

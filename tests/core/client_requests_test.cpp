@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/client/internal_ids.hpp"
+
 namespace sitter {
 namespace {
 
@@ -296,6 +298,14 @@ TEST_F(ClientRequestsTest, TheTokenOfItsProgress) {
   EXPECT_EQ(entry.progress_token(), "1.0");
   entry.more().progress_token = "\"t\"";
   EXPECT_EQ(entry.progress_token(), "\"t\"");
+}
+
+TEST(InternalIdsTest, TheyAreOfTheTypeOfTheLastOpening) {
+  InternalIds ids(0);
+  ids.be_like("\"a\"");
+  EXPECT_EQ(ids.next({}), "\"mcp-sitter-1125899906842624\"");
+  ids.be_like("7");
+  EXPECT_EQ(ids.next({}), "1125899906842625");
 }
 
 }  // namespace

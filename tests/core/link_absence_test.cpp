@@ -1,6 +1,7 @@
 #include <cstddef>
 
 #include "core/http/http_link_limits.hpp"
+#include "core/child/absence.hpp"
 #include "support/link_absence_script.hpp"
 
 /// What the client sees of a daemon that is away, and of one that is back.
@@ -247,17 +248,25 @@ TEST_F(LinkAbsenceTest, AStatelessDaemonThatIsBackIsListedAndComparedFirst) {
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("server restarted"), HasSubstr("added"))));
 }
 
-TEST_F(LinkAbsenceTest, WhatWasRefusedIsSentAgainWhenTheDaemonSpeaks) {
+TEST_F(LinkAbsenceTest, WhatWasRefusedIsSentAgainInItsOrderWhenTheDaemonSpeaks) {
+  server.capabilities = R"json({"tools":{"listChanged":true},"prompts":{"listChanged":true}})json";
   open_session();
-  event(kGetStream, notification("notifications/tools/list_changed"));
-  const auto asked = done();
-  ASSERT_THAT(asked, Contains(HasSubstr("tools/list")));
-  status(last(), 503, "", {{"retry-after", "60"}});
+  for (const std::string kind : {"tools", "prompts"}) {
+    event(kGetStream, notification("notifications/" + kind + "/list_changed"));
+    ASSERT_THAT(done(), Contains(HasSubstr(kind + "/list\"")));
+  }
+  const Exchange prompts = last();
+  for (const Exchange list : {prompts - 1, prompts}) {
+    status(list, 503, "", {{"retry-after", "60"}});
+  }
   done();
   event(kGetStream,
         notification("notifications/message", R"json({"level":"info","data":"x"})json"));
-  EXPECT_THAT(done(), Contains(HasSubstr("\"method\":\"tools/list\"")));
-  answers(last(), result("#2", server.page("tools", server.tools)));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("\"method\":\"tools/list\""),
+                                  HasSubstr("\"method\":\"prompts/list\""), HasSubstr("client ")));
+  opens_daemon();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
 }
 
 /// The link refuses what waits before the bridge has read the answer that shows the daemon again.
@@ -289,6 +298,14 @@ TEST_F(LinkAbsenceTest, NothingOvertakesARequestWhoseRefusalIsNotRead) {
   EXPECT_THAT(calls, ElementsAre(call(2, "echo"), call(3, "echo"), call(4, "echo")));
   opens_daemon();
   for (const int id : {2, 3, 4}) answers(*exchange_of(id), result(id));
+}
+
+TEST(AbsenceTest, WhenTheDaemonIsHeardNoTryIsDueAnyMore) {
+  Absence absence;
+  absence.on_refused("refused", seconds(2), {});
+  EXPECT_TRUE(absence.again_at());
+  absence.on_heard();
+  EXPECT_FALSE(absence.again_at());
 }
 
 }  // namespace

@@ -117,8 +117,12 @@ TEST_F(LinkProbeTest, AListOfTheBridgesOwnWhoseAnswerIsLostIsAskedForOnceMore) {
   answers(last(), result("#2", server.opening()), {{"mcp-session-id", "s2"}});
   takes(last());
   done();
-  const Exchange first = last();
-  breaks(first);
+  breaks(last());
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  // After that the daemon counts as absent.
+  breaks(last());
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("tools/list"))));
+  next_deadline_comes();
   EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
   opens_daemon();
   answers(*exchange_of(1), result(1));

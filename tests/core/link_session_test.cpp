@@ -156,6 +156,32 @@ TEST_F(LinkSessionTest, WhatTheLosingDaemonStillAnswersCounts) {
   answers(*exchange_of(2), result(2));
 }
 
+TEST_F(LinkSessionTest, NothingThatTheLosingDaemonSaysEndsTheLoss) {
+  open_listed_session();
+  for (int id = 1; id <= 3; ++id) client(call(id, "echo"));
+  client(call(4, "slow"));
+  const Exchange slow = *exchange_of(4);
+  const Headers soon = {{"retry-after", "1"}};
+  done();
+  status(*exchange_of(1), 503, "", soon);
+  time_passes(milliseconds(500));
+  status(*exchange_of(2), 404);
+  status(*exchange_of(3), 503, "", soon);
+  streams(slow);
+  const std::string message = notification("notifications/message", R"json({"data":"x"})json");
+  event(slow, message);
+  // The daemon would be tried again meanwhile.
+  time_passes(milliseconds(900));
+  client(call(5, "echo"));
+  EXPECT_THAT(done(), ElementsAre("client " + message));
+  event(slow, result(4));
+  opens_daemon();
+  for (const int id : {1, 2, 3, 5}) {
+    ASSERT_TRUE(exchange_of(id)) << id;
+    answers(*exchange_of(id), result(id));
+  }
+}
+
 TEST_F(LinkSessionTest, ACallThatTheLosingDaemonDoesNotAnswerInTimeIsNotSentTwice) {
   open_listed_session();
   client(call(1, "slow"));
@@ -254,10 +280,7 @@ TEST_F(LinkSessionTest, TheStreamOfTheSessionShowsTheLossToo) {
 
 TEST_F(LinkSessionTest, AStreamThatWasNeverThereDoesNotShowALoss) {
   daemon.has_stream = false;
-  client(initialize(0));
-  connected(1);
-  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
-  client(initialized());
+  client_opens();
   takes(3);
   status(4, 404);
   opens_daemon();
