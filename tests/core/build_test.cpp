@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/build/build_excerpt.hpp"
+#include "core/child/child_lifecycle.hpp"
 
 namespace sitter {
 namespace {

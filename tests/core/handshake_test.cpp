@@ -1,5 +1,6 @@
 #include "core/child/handshake.hpp"
 
+#include "core/child/list_survey.hpp"
 #include "support/handshake_script.hpp"
 
 namespace sitter {

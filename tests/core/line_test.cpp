@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/bytes.hpp"
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "core/wire/line_framer.hpp"
+#include "core/wire/room.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

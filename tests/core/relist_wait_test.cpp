@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/client/client_facts.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
