@@ -129,11 +129,11 @@ TEST(HistoryTest, NoiseIsCountedForEachChild) {
 std::string all(const StderrRing& ring) { return ring.text({.lines = 1'000'000}).text; }
 
 TEST(StderrRingTest, EmptyRingSaysSo) {
-  EXPECT_EQ(all(StderrRing()), "(no child stderr in buffer)");
+  EXPECT_EQ(all(StderrRing(limits::kStderrLinesDefault)), "(no child stderr in buffer)");
 }
 
 TEST(StderrRingTest, AMarkStandsBetweenGenerationsAndNotBeforeTheFirst) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "one");
   ring.child_started(2, 200);
@@ -146,7 +146,7 @@ TEST(StderrRingTest, AMarkStandsBetweenGenerationsAndNotBeforeTheFirst) {
 }
 
 TEST(StderrRingTest, SilentGenerationsLeaveOneMarkOnly) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "one");
   for (int gen = 2; gen <= 30'000; ++gen) ring.child_started(gen, gen);
@@ -154,20 +154,20 @@ TEST(StderrRingTest, SilentGenerationsLeaveOneMarkOnly) {
 }
 
 TEST(StderrRingTest, MarksAloneAreNoStderr) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.child_started(2, 200);
   EXPECT_EQ(all(ring), "(no child stderr in buffer)");
 }
 
 TEST(StderrRingTest, LinesFromStdoutAreMarked) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add_stdout(1, "hello");
   EXPECT_EQ(all(ring), "[stdout] hello");
 }
 
 TEST(StderrRingTest, ControlSequencesStayOut) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, "\x1b[31mred\x1b[0m\r");
   ring.add(1, "10%\r20%\xFF");
   EXPECT_EQ(all(ring), "red\n10% 20%\uFFFD");
@@ -197,7 +197,7 @@ TEST(StderrRingTest, BytesAreBoundedToo) {
 }
 
 TEST(StderrRingTest, ALineOfTheLimitIsWholeAndOneByteMoreIsCut) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   const std::string line(limits::kStderrLineMax, 'x');
   ring.add(1, line);
   EXPECT_EQ(all(ring), line);
@@ -206,27 +206,27 @@ TEST(StderrRingTest, ALineOfTheLimitIsWholeAndOneByteMoreIsCut) {
 }
 
 TEST(StderrRingTest, BytesThatTheReaderDroppedAreCounted) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, "abc", 20'000'000);
   EXPECT_EQ(all(ring), "abc… [20000000 bytes cut]");
 }
 
 TEST(StderrRingTest, RubbishThatGrowsWhenCleanedIsCutAfterwards) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, std::string(limits::kStderrLineMax, '\xFF'));
   EXPECT_LE(all(ring).size(), limits::kStderrLineMax + 48);
   EXPECT_TRUE(all(ring).starts_with("\uFFFD\uFFFD"));
 }
 
 TEST(StderrRingTest, LinesCountsTheNewestMatchingOnes) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   for (const char* line : {"error 1", "info", "error 2", "error 3", "info"}) ring.add(1, line);
   EXPECT_EQ(ring.text({.lines = 2}).text, "error 3\ninfo");
   EXPECT_EQ(ring.text({.lines = 2, .grep = "^error"}).text, "error 2\nerror 3");
 }
 
 TEST(StderrRingTest, MarksDoNotCountAsLines) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "zero");
   ring.add(1, "one");
@@ -236,7 +236,7 @@ TEST(StderrRingTest, MarksDoNotCountAsLines) {
 }
 
 TEST(StderrRingTest, MatchingLinesStayApartByGeneration) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   for (int gen = 1; gen <= 3; ++gen) {
     ring.child_started(gen, gen * 100);
     ring.add(gen, "info");
@@ -247,7 +247,7 @@ TEST(StderrRingTest, MatchingLinesStayApartByGeneration) {
 }
 
 TEST(StderrRingTest, SinceSpawnShowsTheNewestGenerationOnly) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "one");
   ring.child_started(2, 200);
@@ -259,7 +259,7 @@ TEST(StderrRingTest, SinceSpawnShowsTheNewestGenerationOnly) {
 }
 
 TEST(StderrRingTest, AnOldGenerationCanBeAskedFor) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "one");
   ring.child_started(2, 200);
@@ -268,14 +268,14 @@ TEST(StderrRingTest, AnOldGenerationCanBeAskedFor) {
 }
 
 TEST(StderrRingTest, AWrongPatternIsNamed) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, "one");
   EXPECT_EQ(ring.text({.grep = "(one"}),
             (StderrRing::Answer{"grep is not a valid RE2 pattern: missing ): (one", true}));
 }
 
 TEST(StderrRingTest, TailIsTheLastWordsOfOneChild) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.child_started(1, 100);
   ring.add(1, "old");
   ring.child_started(2, 200);
@@ -287,7 +287,7 @@ TEST(StderrRingTest, TailIsTheLastWordsOfOneChild) {
 }
 
 TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   for (const char* line : {"aa", "bb", "cc"}) ring.add(1, line);
   EXPECT_EQ(ring.tail(1, 20, 5), "bb\ncc");
   EXPECT_EQ(ring.tail(1, 20, 4), "cc");
@@ -296,7 +296,7 @@ TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
 
 TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut) {
   const auto last_words = [](std::size_t oldest) {
-    StderrRing ring;
+    StderrRing ring(limits::kStderrLinesDefault);
     ring.add(1, std::string(oldest, 'a'));
     for (int n = 0; n < 3; ++n) ring.add(1, std::string(1023, 'b'));
     return ring.tail(1);
@@ -307,7 +307,7 @@ TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut)
 }
 
 TEST(StderrRingTest, ALastLineOf4KiBIsWholeAndOneByteMoreIsCut) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, std::string(4096, 'x'));
   EXPECT_EQ(ring.tail(1), std::string(4096, 'x'));
   ring.add(1, std::string(4097, 'x'));
