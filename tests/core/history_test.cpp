@@ -6,6 +6,7 @@
 
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/stderr_ring.hpp"
+#include "sitter/bridge_config.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -39,13 +39,14 @@ TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
     if (n < kAtOnce) continue;
     // The client fails at an answer that it does not expect.
     const int answered = n - kAtOnce;
-    const Json result = client.answer(answered + 1)["result"];
+    const Json answer = client.answer(answered + 1);
+    const Json result = answer["result"];
     const std::string text = text_of(result);
     if (result.contains("isError")) {
       ++killed;
       ASSERT_THAT(text, ::testing::HasSubstr("has failed: SIGKILL"));
     } else {
-      ASSERT_EQ(text, "[" + std::to_string(answered) + "]");
+      ASSERT_EQ(text, "[" + std::to_string(answered) + "]") << answer;
     }
   }
   EXPECT_GT(killed, 0);
