@@ -308,5 +308,17 @@ TEST(AbsenceTest, WhenTheDaemonIsHeardNoTryIsDueAnyMore) {
   EXPECT_FALSE(absence.again_at());
 }
 
+TEST(AbsenceTest, NothingChangesALoss) {
+  Absence absence;
+  absence.on_refused("refused", seconds(2), {});
+  absence.on_losing();
+  absence.on_refused("refused", seconds(2), {});
+  absence.on_try();
+  absence.on_heard();
+  EXPECT_FALSE(absence.is_on());
+  EXPECT_TRUE(absence.holds());
+  EXPECT_FALSE(absence.again_at());
+}
+
 }  // namespace
 }  // namespace sitter
