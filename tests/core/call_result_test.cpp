@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "core/base/json_text.hpp"
-#include "sitter/cli.hpp"
 #include "core/cli/kept_output.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 namespace {

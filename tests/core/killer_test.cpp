@@ -1,4 +1,4 @@
-#include "core/tell/kill.hpp"
+#include "core/child/killer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/child/killer.hpp"
+#include "core/tell/kill.hpp"
 
 namespace sitter {
 namespace {

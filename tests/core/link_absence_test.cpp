@@ -1,7 +1,7 @@
 #include <cstddef>
 
-#include "core/http/http_link_limits.hpp"
 #include "core/child/absence.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "support/link_absence_script.hpp"
 
 /// What the client sees of a daemon that is away, and of one that is back.

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/wire/salvage.hpp"
-
 #include "sitter/bytes.hpp"
 
 namespace sitter {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/bytes.hpp"
 #include "core/client/client_envelope.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
