@@ -63,7 +63,7 @@ void Promises::on_settled(const Bridge& bridge) {
   if (has_exited_) return;
   if (must_reach_ != std::pair(0, kNoGeneration))
     throw Broken("a line of the client was not passed on");
-  lives_.check();
+  lives_.check(standstill_max());
   if (!requests_.is_held()) requests_.check_errors();
   questions_.check(now_);
   const auto wait = lives_.has_running_build() ? std::nullopt : standstill_max();

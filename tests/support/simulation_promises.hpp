@@ -20,12 +20,11 @@
 
 namespace sitter::sim {
 
-/// Checks what goes into the bridge and what comes out of it. These promises hold whatever happens:
-/// each request gets one answer, what passes is unchanged and in order, nothing is sent twice, one
-/// child serves at a time, nothing grows without bounds, everything is released, and nothing waits
-/// for ever. Which reload or restart follows on what, and what the bridge says about it, is a
-/// matter of the stories in tests/core. This class knows nothing of the inside of the bridge. It
-/// throws `Broken` at the first broken promise.
+/// Checks what goes into the bridge and what comes out of it, without any knowledge of its inside.
+/// These promises hold whatever happens: each request gets one answer, what passes is unchanged and
+/// in order, nothing is sent twice, one child serves at a time, nothing grows without bounds,
+/// everything is released, and nothing waits for ever. Which reload or restart follows on what, and
+/// what the bridge says of it, is told by the stories in tests/core. Throws `Broken`.
 class Promises {
  public:
   Promises(const BridgeConfig& config, const Said& said, const Scene& scene);

@@ -125,8 +125,9 @@ Milliseconds Lives::end_max() const {
          limits::kDrain + limits::kBuildLeavesWait + kLate;
 }
 
-void Lives::check() {
-  for (auto& [gen, life] : lives_) {
+void Lives::check(std::optional<Milliseconds> settles_in) const {
+  int settled = 0;
+  for (const auto& [gen, life] : lives_) {
     if (life.is_over) continue;
     if (life.ends_since && now_ > *life.ends_since + end_max()) {
       throw Broken(name_of(gen) + " is not released in time");
@@ -135,6 +136,8 @@ void Lives::check() {
     if (life.retired_at && now_ > *life.retired_at + config_.on_busy_wait + kLate) {
       throw Broken(name_of(gen) + " lives on, and its successor serves");
     }
+    const bool has_settled = settles_in && !is_build(gen) && now_ > life.started + *settles_in;
+    if (has_settled && ++settled > 1) throw Broken("two children live on side by side");
     if (is_build(gen) && now_ > build_asked_at_ + build_timeout_max_ + kLate) {
       throw Broken("a build runs longer than it may");
     }

@@ -73,7 +73,8 @@ class Lives {
   Generation serving() const { return serving_; }
   /// The longest time that the end of a child or a build may take.
   Milliseconds end_max() const;
-  void check();
+  /// A new child serves alone after `settles_in`, unless it is empty.
+  void check(std::optional<Milliseconds> settles_in) const;
   void check_all_released() const;
 
  private:

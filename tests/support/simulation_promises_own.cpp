@@ -52,7 +52,6 @@ Heard Promises::own(const std::string& line) {
     throw Broken("a line to the client is no message");
   }
   if (!is_answer) return own_notification(line, message);
-  // The answers that were held for this list follow in a separate read.
   if (message.contains("/result/tools"_json_pointer)) requests_.hold(kGapsMax);
   const std::string_view id = own_id(line);
   if (id.empty()) {
@@ -124,7 +123,6 @@ void Promises::check_own_answer(const Request& request, const json& message) {
     throw Broken("the bridge answers a cancelled request");
   }
   if (request.is_builtin || request.is_opening || request.sent_to.empty()) return;
-  // A child had the request.
   if (request.answer_read != 0) {
     const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
     // The bridge explains some errors: of servers without an opening, and of those without tools.

@@ -130,10 +130,10 @@ void Requests::check_progress(const Request& request) const {
   throw Broken(fmt::format("progress follows the answer to {}", request.said->id));
 }
 
-void Requests::end_array(int errors) {
+void Requests::end_array(int errors_without_id) {
   const int batch = *std::exchange(batch_heard_, std::nullopt);
   if (batch == 0) return;
-  if (std::exchange(batches_.at(batch), 0) != errors) {
+  if (std::exchange(batches_.at(batch), 0) != errors_without_id) {
     throw Broken("a batch has not as many errors without an id as it is owed");
   }
   // The cancelled requests of the batch get no answer any more.

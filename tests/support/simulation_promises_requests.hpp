@@ -77,8 +77,7 @@ class Requests {
   void check_progress(const Request& request) const;
 
   void begin_array() { batch_heard_ = 0; }
-  /// `errors`: so many errors without an id stood in the array.
-  void end_array(int errors);
+  void end_array(int errors_without_id);
   bool is_in_array() const { return batch_heard_.has_value(); }
 
   /// The bridge may hold back lines to the client for so long, because of progress or a list.
