@@ -53,7 +53,12 @@ bool each_item(std::string_view json, char open, const VisitItem& visit) {
       continue;
     }
     if (part.empty() || key.empty() == keyed) return false;
-    visit(keyed ? key.substr(1, key.size() - 2) : key, part);
+    // Most keys have no escapes, and need no decoding.
+    if (key.find('\\') != key.npos) {
+      visit(text_of(key), part);
+    } else {
+      visit(keyed ? key.substr(1, key.size() - 2) : key, part);
+    }
     if (depth == 0) return begin == json.size();
     key = {};
   }

@@ -14,7 +14,7 @@
 
 namespace sitter::fake {
 
-/// Gets a key without its quotes, with its escapes, and a raw value. In an array, the key is empty.
+/// Gets a decoded key and a raw value. In an array, the key is empty.
 using VisitItem = std::function<void(std::string_view key, std::string_view value)>;
 
 /// Visits each member of an object (`open` is '{') or each element of an array (`open` is '[').

@@ -246,7 +246,7 @@ describe('what is no daemon of MCP', sideBySide, () => {
   const page = '<html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>';
 
   const wrong = {
-    'a web page': [answers(200, html, page), /answered with 200 OK, .*: Welcome: It works/],
+    'a web page': [answers(200, html, page), /answered with 200 OK, .*: Welcome It works/],
     405: [answers(405, { allow: 'GET' }), /answers 405 Method Not Allowed/],
     500: [
       answers(500, html, '<pre>TypeError: x is undefined</pre>'),

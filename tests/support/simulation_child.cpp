@@ -11,7 +11,7 @@
 
 namespace sitter::sim {
 
-using Kind = ChildSaid::Kind;
+using SaidKind = ChildSaid::Kind;
 using Opening = Character::Opening;
 using Unopened = Character::Unopened;
 
@@ -258,7 +258,7 @@ std::string Child::capabilities() const {
   return fmt::format("{}", fmt::join(members, ","));
 }
 
-ChildSaid& Child::add(Kind kind) {
+ChildSaid& Child::add(SaidKind kind) {
   ChildSaid& said = said_.child.emplace_back();
   said.kind = kind;
   said.gen = gen;
@@ -267,7 +267,7 @@ ChildSaid& Child::add(Kind kind) {
 }
 
 void Child::ask() {
-  ChildSaid& said = add(Kind::question);
+  ChildSaid& said = add(SaidKind::question);
   // Every generation counts its ids from zero.
   said.id = random_.chance(70) ? fmt::format("{}", next_question_++)
                                : fmt::format("\"q{}\"", next_question_++);
@@ -288,7 +288,7 @@ void Child::ask() {
 
 void Child::cancel_question() {
   const int question = random_.take(questions_);
-  ChildSaid& said = add(Kind::cancelled);
+  ChildSaid& said = add(SaidKind::cancelled);
   said.question = question;
   said.id = said_.child[static_cast<std::size_t>(question)].id;
   said.before = fmt::format(
@@ -299,7 +299,7 @@ void Child::cancel_question() {
 }
 
 void Child::notify(std::string_view method) {
-  ChildSaid& said = add(Kind::notification);
+  ChildSaid& said = add(SaidKind::notification);
   said.before = fmt::format(R"json({{"jsonrpc":"2.0","method":"{}","params":{{"sim":{}}}}})json",
                             method, said.number);
   write(said);
@@ -327,7 +327,7 @@ void Child::make_noise() {
       break;
     case 6: {
       // This answer is for no request.
-      ChildSaid& said = add(Kind::result);
+      ChildSaid& said = add(SaidKind::result);
       said.before = R"json({"jsonrpc":"2.0","id":)json";
       said.id = "424242424";
       said.after = fmt::format(R"json(,"result":{{"sim":{}}}}})json", said.number);
@@ -341,7 +341,7 @@ void Child::make_noise() {
     default: {
       Written line{"{\"jsonrpc\":\"2.0\",", {}, 300 * 1024 * 1024};
       if (!todo_.empty() && random_.chance(60)) {
-        ChildSaid& said = add(Kind::result);
+        ChildSaid& said = add(SaidKind::result);
         said.mark = todo_.front().mark;
         said.is_unreadable = true;
         said.id = todo_.front().id;
