@@ -9,9 +9,8 @@ endif()
 
 foreach(file IN LISTS files)
   file(RELATIVE_PATH name ${ROOT} ${file})
-  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
-  foreach(line IN LISTS includes)
-    string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1" header "${line}")
+  included_headers(headers)
+  foreach(header IN LISTS headers)
     # These only declare nlohmann's names, and an address, which is a value and has two users.
     if(header STREQUAL "nlohmann/json_fwd.hpp" OR
         "${name} ${header}" STREQUAL "src/io/http/tcp_address.hpp boost/asio/ip/address.hpp")

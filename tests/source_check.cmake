@@ -9,3 +9,10 @@ function(forbid what)
   math(EXPR found "${found} + 1")
   set(found ${found} PARENT_SCOPE)
 endfunction()
+
+# included_headers(<variable>): the headers that `file` includes, without brackets or quotes.
+function(included_headers variable)
+  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+  list(TRANSFORM includes REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1")
+  set(${variable} ${includes} PARENT_SCOPE)
+endfunction()
