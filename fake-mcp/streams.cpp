@@ -35,11 +35,11 @@ std::string tagged(std::string_view params, std::string_view id) {
   std::string json = "{";
   each_item(params, '{', [&](std::string_view key, std::string_view value) {
     if (key != "_meta") {
-      json.append("\"").append(key).append("\":").append(value).append(",");
+      json.append(json_quoted(key)).append(":").append(value).append(",");
       return;
     }
     each_item(value, '{', [&](std::string_view meta_key, std::string_view meta_value) {
-      meta.append(",\"").append(meta_key).append("\":").append(meta_value);
+      meta.append(",").append(json_quoted(meta_key)).append(":").append(meta_value);
     });
   });
   return json.append("\"_meta\":{").append(meta).append("}}");

@@ -85,11 +85,6 @@ void LinkTest::event(Exchange exchange, const std::string& message, const std::s
 
 void LinkTest::idle_connection_closes() { tell(HttpFact(fact::HttpIdleClosed{})); }
 
-void LinkTest::process_started(Generation gen) {
-  processes_[gen];
-  turn([&] { link().handle(fact::ChildStarted{gen, pid_of(gen)}, now); });
-}
-
 void LinkTest::process_start_fails(Generation gen, const std::string& reason) {
   turn([&] { link().handle(fact::ChildStartFailed{gen, reason, false, false, {}}, now); });
 }

@@ -81,7 +81,6 @@ class LinkTest : public ClientScript {
   void idle_connection_closes();
 
   // Facts of the process of the daemon.
-  void process_started(Generation gen);
   void process_start_fails(Generation gen, const std::string& reason);
   void process_says(Generation gen, const std::string& line);
   void process_exits(Generation gen, int code, const std::string& signal = "");

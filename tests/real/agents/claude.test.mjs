@@ -9,7 +9,7 @@ import { planOf } from '../support/plan.mjs';
 import { claude, sitting, workshop } from '../support/programs.mjs';
 import { Sandbox } from '../support/sandbox.mjs';
 import { until } from '../support/waiting.mjs';
-import { Wire, runToEnd } from '../support/wire.mjs';
+import { Wire } from '../support/wire.mjs';
 
 const { resultIn, toolsOf } = MessagesApi;
 const echo = { name: 'echo', does: { answer: 'an echo' } };
