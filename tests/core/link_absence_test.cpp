@@ -80,6 +80,24 @@ TEST_F(LinkAbsenceTest, NamedCallsAreMadeAgainBeforeTheQueueGoesOn) {
   answers(*exchange_of(2), result(2, text_result("a")));
 }
 
+TEST_F(LinkAbsenceTest, ANamedCallThatIsMadeAgainAndLostIsNotSentTwice) {
+  config.replayed_tools = {"connect"};
+  open_session();
+  client(call(1, "connect"));
+  answers(*exchange_of(1), result(1, text_result("a")));
+  dies_before(2);
+  done();
+  next_deadline_comes();
+  const auto makes_call = Contains(HasSubstr(R"json("name":"connect")json"));
+  bool is_made = false;
+  while (!is_made && opens_one()) is_made = testing::Matches(makes_call)(done());
+  ASSERT_TRUE(is_made);
+  // The daemon may have carried it out.
+  breaks(last());
+  opens_daemon();
+  EXPECT_THAT(done(), Not(makes_call));
+}
+
 TEST_F(LinkAbsenceTest, WhatWaitsIsSentInTheOrderOfTheClient) {
   open_listed_session();
   dies_before(1);

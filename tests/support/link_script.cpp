@@ -141,7 +141,6 @@ void LinkTest::opens_daemon() {
   while (opens_one()) continue;
 }
 
-/// Plays the daemon for one exchange. Returns false if there is none that it answers by itself.
 bool LinkTest::opens_one() {
   for (const Exchange exchange : open_) {
     if (streaming_.contains(exchange)) continue;

@@ -123,6 +123,8 @@ class LinkTest : public ClientScript {
   /// The daemon takes connections, opens a session, and answers all requests of the bridge itself,
   /// until nothing is left of this kind.
   void opens_daemon();
+  /// One step of this. Returns false if nothing is left.
+  bool opens_one();
   /// Opens a session with a daemon that serves. Ids from 1 on are free.
   void open_session(const std::string& version = "2025-11-25");
   /// The stream of that session, which the daemon has opened.
@@ -159,7 +161,6 @@ class LinkTest : public ClientScript {
   void expect_open(Exchange exchange);
   void expect_headers(const order::HttpSend& order);
   void end_exchange(Exchange exchange);
-  bool opens_one();
   void answer_as_daemon(Exchange exchange);
   void handle_timeout() override;
 
