@@ -1,4 +1,4 @@
-#include "core/tell/builtin_tools.hpp"
+#include "core/tell/builtin_arguments.hpp"
 #include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 

@@ -58,14 +58,23 @@ TEST_F(LinkAbsenceTest, ChangedToolsAreToldBeforeTheQueueGoesOn) {
   EXPECT_THAT(done(), Contains(HasSubstr("added")));
 }
 
-TEST_F(LinkAbsenceTest, NamedCallsAreMadeAgainBeforeTheQueueGoesOn) {
-  config.replayed_tools = {"connect"};
-  open_session();
-  client(call(1, "connect"));
-  answers(*exchange_of(1), result(1, text_result("a")));
-  dies_before(2);
-  done();
-  next_deadline_comes();
+class LinkReplayTest : public LinkAbsenceTest {
+ protected:
+  /// The client has called a tool of --replay-call. Then the daemon dies, request 2 finds it out,
+  /// and the next connection is being opened.
+  void dies_after_named_call() {
+    config.replayed_tools = {"connect"};
+    open_session();
+    client(call(1, "connect"));
+    answers(*exchange_of(1), result(1, text_result("a")));
+    dies_before(2);
+    done();
+    next_deadline_comes();
+  }
+};
+
+TEST_F(LinkReplayTest, NamedCallsAreMadeAgainBeforeTheQueueGoesOn) {
+  dies_after_named_call();
   connected(last());
   opens_daemon();
   const auto all = done();
@@ -80,14 +89,8 @@ TEST_F(LinkAbsenceTest, NamedCallsAreMadeAgainBeforeTheQueueGoesOn) {
   answers(*exchange_of(2), result(2, text_result("a")));
 }
 
-TEST_F(LinkAbsenceTest, ANamedCallThatIsMadeAgainAndLostIsNotSentTwice) {
-  config.replayed_tools = {"connect"};
-  open_session();
-  client(call(1, "connect"));
-  answers(*exchange_of(1), result(1, text_result("a")));
-  dies_before(2);
-  done();
-  next_deadline_comes();
+TEST_F(LinkReplayTest, ANamedCallThatIsMadeAgainAndLostIsNotSentTwice) {
+  dies_after_named_call();
   const auto makes_call = Contains(HasSubstr(R"json("name":"connect")json"));
   bool is_made = false;
   while (!is_made && opens_one()) is_made = testing::Matches(makes_call)(done());

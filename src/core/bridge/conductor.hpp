@@ -32,6 +32,7 @@
 
 namespace sitter {
 
+struct CallArguments;
 struct CatalogComparison;
 class Catalogs;
 class ChildRequests;

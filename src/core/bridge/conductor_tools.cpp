@@ -11,6 +11,7 @@
 #include "core/child/killer.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
+#include "core/tell/builtin_arguments.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/kill.hpp"
 #include "core/tell/lints.hpp"
