@@ -1,7 +1,6 @@
 // The yardstick of the benchmarks. It does nothing but what its arguments say:
 //
-//     relay -- COMMAND [ARGUMENT...]          copies bytes between its own stdin and stdout and
-//     those
+//     relay -- COMMAND [ARGUMENT...]          copies bytes between its stdin and stdout and those
 //                                             of a command, with two blocking threads
 //     relay --http http://127.0.0.1:PORT/mcp  sends each line of its stdin as a POST on one kept
 //                                             connection, and writes the body of each response to

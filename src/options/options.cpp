@@ -96,12 +96,12 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const RawOption
       return usage_error(fmt::format("--tool-name: there is no tool {}", shown_value(tool)));
     }
     // Every revision of the protocol allows these names.
-    const bool is_good = !name.empty() && name.size() <= kToolNameMax &&
-                         name.find_first_not_of(kToolNameCharacters) == name.npos;
+    const bool is_good = !name.empty() && name.size() <= kNameMax &&
+                         name.find_first_not_of(kNameCharacters) == name.npos;
     if (!is_good) {
       return usage_error(fmt::format(
           "--tool-name: {} is not a valid name for a tool: 1 to {} letters, digits, _, - or .",
-          shown_value(name), kToolNameMax));
+          shown_value(name), kNameMax));
     }
     chosen[*known] = name;
   }

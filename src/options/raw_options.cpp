@@ -75,14 +75,14 @@ Check not_empty(std::string complaint) {
 }
 
 std::string wrong_name(const std::string& text) {
-  const bool is_good = !text.empty() && text.size() <= kToolNameMax && !text.starts_with('-') &&
-                       text.find_first_not_of(kToolNameCharacters) == text.npos &&
+  const bool is_good = !text.empty() && text.size() <= kNameMax && !text.starts_with('-') &&
+                       text.find_first_not_of(kNameCharacters) == text.npos &&
                        text.find_first_not_of("0123456789") != text.npos;
   return is_good ? std::string()
                  : fmt::format(
                        "{} is not a valid name: 1 to {} letters, digits, _, - or ., "
                        "not - as the first character, and not only digits, which would be a pid",
-                       shown_value(text), kToolNameMax);
+                       shown_value(text), kNameMax);
 }
 
 void declare_server(CLI::App& app, RawOptions& raw) {

@@ -14,8 +14,8 @@
 namespace sitter {
 
 /// What every client and every revision of the protocol takes as the name of a tool.
-inline constexpr std::size_t kToolNameMax = 64;
-inline constexpr std::string_view kToolNameCharacters =
+inline constexpr std::size_t kNameMax = 64;
+inline constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
 /// A wrong value is shown up to this length.

@@ -21,13 +21,15 @@ before(async () => {
 });
 after(() => registry.close());
 
-const installing = [...commandsIn('README.md'), ...commandsIn('docs/installing.md')].filter((line) =>
-  /^(npm install|npx|\.\/dev package)/.test(line),
+const installing = new Set(
+  [...commandsIn('README.md'), ...commandsIn('docs/installing.md')].filter((line) =>
+    /^(npm install|npx|\.\/dev package)/.test(line),
+  ),
 );
 
 test('The documents install with npm, with npx and from tarballs', () => {
   for (const pattern of [/^npm install -g mcp-sitter-native$/, /^npx -y /, /^\.\/dev package && /]) {
-    assert.ok(installing.some((line) => pattern.test(line)), `${pattern}`);
+    assert.ok([...installing].some((line) => pattern.test(line)), `${pattern}`);
   }
 });
 
@@ -50,7 +52,7 @@ test('a minute: install, see README with its picture and the manual page, wrap, 
   const path = (name) => user.path(name);
   const run = (line) => user.run(line);
   const client = { ...env, DISABLE_TELEMETRY: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
-  assert.ok(existsSync(claude()[0]), 'Claude Code is not installed in tests/real');
+  assert.ok(existsSync(claude()[0]), 'Claude Code is not installed in tests/real/agents');
   writeFileSync(path('bin/claude'), `#!/bin/sh\nexec '${claude()[0]}' "$@"\n`, { mode: 0o755 });
   mkdirSync(path('project/src'));
   mkdirSync(path('project/dist'));

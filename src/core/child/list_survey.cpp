@@ -20,8 +20,8 @@ using State = ListSurvey::List::State;
 
 namespace {
 
-/// The pages of each list that is compared after a respawn. A server may return cursors in a
-/// circle.
+/// The pages of each list that is compared after a respawn. A server may make up a new cursor each
+/// time.
 constexpr int kListPagesMax = 100;
 
 Milliseconds wait_of(CatalogKind kind) {
