@@ -42,6 +42,18 @@ TEST_F(LinkProcessTest, ADaemonThatEndsWithItsSessionIsDownAtOnce) {
   answers(*exchange_of(2), result(2));
 }
 
+TEST_F(LinkProcessTest, AKillDoesNotEndTheSessionOfAProcessThatHasExited) {
+  open_started();
+  process_exits(1, 3);
+  EXPECT_THAT(done(), Contains(HasSubstr("connect ")));
+  // It is not known yet whether another process listens.
+  client(call(1, "sitter_kill"));
+  time_passes(limits::kDrain);
+  const auto all = done();
+  EXPECT_THAT(all, Not(Contains(HasSubstr("delete "))));
+  EXPECT_THAT(all, Contains(HasSubstr("client ")));
+}
+
 TEST_F(LinkProcessTest, TheDaemonLivesOnAtTheEnd) {
   open_started();
   client_closes_input();

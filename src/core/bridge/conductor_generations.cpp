@@ -49,7 +49,7 @@ void Conductor::start_if_due() {
 /// Gives the child the calls that are made again before anything else is asked of it.
 void Conductor::replay_first(Child& child) {
   if (child.waits_for_use()) {
-    for (const ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
+    for (const ReplayedCall& call : replays_->missed(child.calls_made)) {
       notices_->forget_replay_failures(call.tool);
       notices_->add_replay_failure(
           fmt::format("{}: not called before this call, because the server has restarted itself {} "
@@ -67,7 +67,7 @@ void Conductor::replay_first(Child& child) {
 /// Makes the calls that the child has missed, unless the client has called the same tool since.
 void Conductor::catch_up(Child& child) {
   if (!child.life.is_up() || child.is_retiring() || child.waits_for_use()) return;
-  for (ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
+  for (ReplayedCall& call : replays_->missed(child.calls_made)) {
     if (!child.handshake.may_call_again()) return;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
     const bool is_outdated =

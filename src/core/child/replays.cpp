@@ -36,11 +36,11 @@ std::vector<ReplayedCall> Replays::all(Made& made) const {
   return calls;
 }
 
-std::vector<ReplayedCall> Replays::missed(Generation gen, const Made& made) const {
+std::vector<ReplayedCall> Replays::missed(const Made& made) const {
   std::vector<ReplayedCall> calls;
   for (const std::string& tool : tools_) {
     const auto call = calls_.find(tool);
-    if (call == calls_.end() || call->second.gen >= gen) continue;
+    if (call == calls_.end()) continue;
     const auto last = made.find(tool);
     if (last == made.end() || last->second < call->second.number) calls.push_back(call->second);
   }

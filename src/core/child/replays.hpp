@@ -36,8 +36,8 @@ class Replays {
 
   /// All calls, for a new child.
   std::vector<ReplayedCall> all(Made& made) const;
-  /// The calls that have succeeded at earlier children since this child was given its calls.
-  std::vector<ReplayedCall> missed(Generation gen, const Made& made) const;
+  /// The calls that have succeeded at other children since this child was given its calls.
+  std::vector<ReplayedCall> missed(const Made& made) const;
   /// The call is made again at the child.
   static void mark(const ReplayedCall& call, Made& made) { made[call.tool] = call.number; }
 
