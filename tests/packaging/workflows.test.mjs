@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { projectFaults, runnerFaults, workflowCheck } from '../../packaging/workflows.mjs';
 import { projectDir } from '../real/support/documents.mjs';
 
@@ -20,10 +20,7 @@ test('a runner of a release that does not exist is found', () => {
 });
 
 describe('a fault is found:', () => {
-  let faultsOf;
-  before(async () => {
-    faultsOf = await workflowCheck();
-  });
+  const faultsOf = workflowCheck();
 
   const faults = {
     'a wrong key': [release, 'timeout-minutes: 90', 'timeout-mintues: 90', /unexpected key "timeout-mintues"/],
@@ -76,10 +73,10 @@ describe('a fault is found:', () => {
     'a script that ShellCheck does not like': [release, '--tag "$GITHUB_REF_NAME"', '--tag $GITHUB_REF_NAME', /SC2086/],
   };
   for (const [name, [text, from, to, expected]] of Object.entries(faults)) {
-    test(name, () => {
+    test(name, async () => {
       const changed = text.replace(from, to);
       assert.notEqual(changed, text);
-      assert.match(faultsOf(changed, 'x.yml').join('\n'), expected);
+      assert.match((await faultsOf(changed, 'x.yml')).join('\n'), expected);
     });
   }
 });
