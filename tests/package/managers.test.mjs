@@ -80,12 +80,12 @@ const managers = {
   },
 };
 
-/** Every file below the user's folders that is about mcp-sitter, but in those for caches. */
+/** Every file below the user's folders that is about mcp-sitter, but in those for caches and in `bin`, which is ours. */
 function tracesIn(user) {
   const isTrace = (path) =>
     path.includes('mcp-sitter') ||
     (lstatSync(user.path(path)).isFile() && readFileSync(user.path(path)).includes('mcp-sitter'));
-  const all = readdirSync(user.root, { recursive: true }).filter((path) => !/^(cache|tmp)\b/.test(path));
+  const all = readdirSync(user.root, { recursive: true }).filter((path) => !/^(bin|cache|tmp)\b/.test(path));
   return all.filter(isTrace);
 }
 

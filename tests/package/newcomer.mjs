@@ -11,7 +11,10 @@ export class Newcomer {
   constructor(t, registry, name = 'sitter-newcomer') {
     this.root = mkdtempSync(join(tmpdir(), `${name}-`));
     t.after(() => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }));
-    for (const each of ['home', 'project', 'bin', 'cache', 'tmp']) mkdirSync(this.path(each));
+    // Older versions of npm need the prefix to be there.
+    for (const each of ['home', 'project', 'bin', 'cache', 'tmp', 'prefix/lib']) {
+      mkdirSync(this.path(each), { recursive: true });
+    }
     this.env = {
       HOME: this.path('home'),
       TMPDIR: this.path('tmp'),

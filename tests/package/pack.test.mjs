@@ -58,14 +58,15 @@ function forAnother(format, machine, version) {
 const version = execFileSync(program, ['--version'], { encoding: 'utf8' }).match(/\d+\.\d+\.\d+/)[0];
 
 test('the same programs give the same packages, whatever the hour, the umask and the modes', () => {
-  const files = built('private', bytes);
-  chmodSync(files, 0o700);
-  const { status, stderr } = packs([`${own}=${files}`], 'umask 077; export TZ=Asia/Tokyo LANG=C; exec "$@"');
-  assert.equal(status, 0, stderr);
-  assert.equal(
-    readFileSync(join(root, 'out/SHA256SUMS'), 'utf8'),
-    readFileSync(join(packed, 'SHA256SUMS'), 'utf8'),
-  );
+  // Another version of Node.js may compress in another way.
+  const sums = (program, shell) => {
+    const { status, stderr } = packs([`${own}=${program}`], shell);
+    assert.equal(status, 0, stderr);
+    return readFileSync(join(root, 'out/SHA256SUMS'), 'utf8');
+  };
+  const hidden = built('private', bytes);
+  chmodSync(hidden, 0o700);
+  assert.equal(sums(hidden, 'umask 077; export TZ=Asia/Tokyo LANG=C; exec "$@"'), sums(program));
 });
 
 test('the sums are those of all packages and archives', () => {
