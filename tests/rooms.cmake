@@ -1,23 +1,20 @@
 # Keeps the rooms apart: a file includes only what is in its own folder, or in a folder that comes
 # before its own in the list below. The face of the core, include/sitter, includes no room. The shell
-# knows the core only by that face, and uses a few headers that decide nothing. CONTRIBUTING.md names
-# each header of a room, except where it says that the others of a room are alike.
+# knows the core only by that face, and uses a few headers that decide nothing.
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms
-  core/base core/wire core/http core/client core/streams core/child core/cli core/build core/tell core/bridge
+  core/base core/wire core/http core/client core/child core/tool_server core/rebuild core/report core/bridge
   io/system io/stream io/http io/control io/process io/files io
-  options terminal session help ctl setup doctor demo)
+  options terminal probe help ctl setup doctor demo)
 
 set(shared_with_the_shell
-  core/base/ascii.hpp core/base/base64.hpp core/base/polled_queue.hpp core/base/text.hpp core/build/watch_filter.hpp
-  core/cli/cli_server.hpp core/http/http_link.hpp
+  core/base/ascii.hpp core/base/base64.hpp core/base/polled_queue.hpp core/base/text.hpp core/rebuild/watch_filter.hpp
+  core/tool_server/cli_server.hpp core/http/http_link.hpp
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/*.[ch]pp)
-set(rooms_with_others setup doctor)
-file(READ ${ROOT}/CONTRIBUTING.md contributing)
 # The files beside the rooms put the program together.
 list(FILTER files EXCLUDE REGEX "/src/[^/]*$")
 if(NOT files)
@@ -33,14 +30,8 @@ foreach(file IN LISTS files)
     if(place EQUAL -1)
       forbid("${room} is not a room")
     endif()
-    get_filename_component(stem ${file} NAME_WE)
-    list(FIND rooms_with_others "${room}" others)
-    string(FIND "${contributing}" "`${stem}`" named)
-    if(name MATCHES "[.]hpp$" AND others EQUAL -1 AND named EQUAL -1)
-      forbid("is not named in CONTRIBUTING.md")
-    endif()
   endif()
-  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io|options|terminal|session|help|ctl|setup|doctor|demo)/")
+  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io|options|terminal|probe|help|ctl|setup|doctor|demo)/")
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^[^\"]*\"(.*)/[^/]*\".*$" "\\1" other "${line}")
     list(FIND rooms "${other}" other_place)

@@ -17,7 +17,7 @@
 #include "core/base/text.hpp"
 #include "help/command_help.hpp"
 #include "io/control/control_client.hpp"
-#include "session/json_words.hpp"
+#include "probe/json_words.hpp"
 #include "sitter/limits.hpp"
 #include "terminal/text_table.hpp"
 

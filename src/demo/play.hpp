@@ -9,7 +9,7 @@
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
 #include "demo/workshop.hpp"
-#include "session/bridge_session.hpp"
+#include "probe/bridge_session.hpp"
 
 namespace sitter {
 

@@ -7,7 +7,7 @@
 
 #include "core/wire/protocol.hpp"
 #include "io/process/process_table.hpp"
-#include "session/json_words.hpp"
+#include "probe/json_words.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "doctor/doctor_words.hpp"
-#include "session/bridge_session.hpp"
+#include "probe/bridge_session.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {

@@ -16,7 +16,7 @@
 #include "doctor/environment_check.hpp"
 #include "doctor/server_lists.hpp"
 #include "io/process/process_table.hpp"
-#include "session/json_words.hpp"
+#include "probe/json_words.hpp"
 
 namespace sitter {
 namespace {

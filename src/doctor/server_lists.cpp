@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "session/json_words.hpp"
+#include "probe/json_words.hpp"
 
 namespace sitter {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "io/children.hpp"
 #include "io/stream/error_output.hpp"
 #include "io/stream/log.hpp"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "io/cli_child.hpp"
 #include "io/process/launch_plan.hpp"
 

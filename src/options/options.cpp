@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "io/system/platform.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "options/raw_options.hpp"
-#include "session/json_words.hpp"
+#include "probe/json_words.hpp"
 
 namespace sitter::setup {
 namespace {

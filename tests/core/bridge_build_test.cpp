@@ -1,5 +1,5 @@
 #include "core/bridge/ending.hpp"
-#include "core/build/build.hpp"
+#include "core/rebuild/build.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "core/tell/builtin_arguments.hpp"
+#include "core/report/builtin_arguments.hpp"
 #include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/build/pending_rebuild.hpp"
+#include "core/rebuild/pending_rebuild.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

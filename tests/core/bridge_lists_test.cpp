@@ -1,5 +1,5 @@
-#include "core/tell/builtin_tools.hpp"
-#include "core/tell/catalogs.hpp"
+#include "core/report/builtin_tools.hpp"
+#include "core/report/catalogs.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

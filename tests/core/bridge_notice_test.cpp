@@ -1,4 +1,4 @@
-#include "core/tell/restart_notice.hpp"
+#include "core/report/restart_notice.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

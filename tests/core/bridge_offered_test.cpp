@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/build/pending_rebuild.hpp"
 #include "core/child/child_input.hpp"
+#include "core/rebuild/pending_rebuild.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/tell/old_code.hpp"
+#include "core/report/old_code.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "core/tell/builtin_tools.hpp"
+#include "core/report/builtin_tools.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,6 +1,6 @@
 #include "core/base/orders.hpp"
 #include "core/child/handshake.hpp"
-#include "core/tell/builtin_tools.hpp"
+#include "core/report/builtin_tools.hpp"
 #include "core/wire/message.hpp"
 #include "support/bridge_script.hpp"
 

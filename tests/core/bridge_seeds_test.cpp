@@ -1,4 +1,4 @@
-#include "core/streams/streams.hpp"
+#include "core/client/streams.hpp"
 #include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 

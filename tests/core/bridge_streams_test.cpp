@@ -1,4 +1,4 @@
-#include "core/streams/streams.hpp"
+#include "core/client/streams.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "core/build/build_errors.hpp"
+#include "core/rebuild/build_errors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/build/build.hpp"
+#include "core/rebuild/build.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/build/build_excerpt.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/rebuild/build_excerpt.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/tell/builtin_arguments.hpp"
+#include "core/report/builtin_arguments.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/tell/builtin_tools.hpp"
+#include "core/report/builtin_tools.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

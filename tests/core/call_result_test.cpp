@@ -1,4 +1,4 @@
-#include "core/cli/call_result.hpp"
+#include "core/tool_server/call_result.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/json_text.hpp"
-#include "core/cli/kept_output.hpp"
+#include "core/tool_server/kept_output.hpp"
 #include "sitter/cli.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "core/tell/catalog.hpp"
+#include "core/report/catalog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

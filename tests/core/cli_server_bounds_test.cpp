@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/json_text.hpp"
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/cli.hpp"
 #include "support/cli_script.hpp"

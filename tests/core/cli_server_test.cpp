@@ -1,4 +1,4 @@
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

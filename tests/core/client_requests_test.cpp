@@ -302,9 +302,9 @@ TEST_F(ClientRequestsTest, TheTokenOfItsProgress) {
 
 TEST(InternalIdsTest, TheyAreOfTheTypeOfTheLastOpening) {
   InternalIds ids(0);
-  ids.be_like("\"a\"");
+  ids.match_id_style("\"a\"");
   EXPECT_EQ(ids.next({}), "\"mcp-sitter-1125899906842624\"");
-  ids.be_like("7");
+  ids.match_id_style("7");
   EXPECT_EQ(ids.next({}), "1125899906842625");
 }
 

@@ -1,4 +1,4 @@
-#include "core/cli/command_template.hpp"
+#include "core/tool_server/command_template.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/cli/run_arguments.hpp"
-#include "core/cli/text_template.hpp"
+#include "core/tool_server/run_arguments.hpp"
+#include "core/tool_server/text_template.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/tell/death_report.hpp"
+#include "core/report/death_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/tell/last_words.hpp"
+#include "core/report/last_words.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/cli/description.hpp"
+#include "core/tool_server/description.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

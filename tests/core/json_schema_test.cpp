@@ -1,4 +1,4 @@
-#include "core/cli/json_schema.hpp"
+#include "core/tool_server/json_schema.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

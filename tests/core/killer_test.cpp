@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/tell/kill.hpp"
+#include "core/report/kill.hpp"
 
 namespace sitter {
 namespace {

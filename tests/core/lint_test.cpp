@@ -1,4 +1,4 @@
-#include "core/tell/lint.hpp"
+#include "core/report/lint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

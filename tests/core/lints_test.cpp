@@ -1,4 +1,4 @@
-#include "core/tell/lints.hpp"
+#include "core/report/lints.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tell/lint.hpp"
+#include "core/report/lint.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

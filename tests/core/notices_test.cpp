@@ -1,4 +1,4 @@
-#include "core/tell/notices.hpp"
+#include "core/report/notices.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

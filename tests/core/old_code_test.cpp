@@ -1,4 +1,4 @@
-#include "core/tell/old_code.hpp"
+#include "core/report/old_code.hpp"
 
 #include <gtest/gtest.h>
 

@@ -112,14 +112,14 @@ TEST_F(OpeningTest, AnotherOpeningForgetsWhatWasSetUpButInitialized) {
 TEST_F(OpeningTest, AChildIsNewsOnlyToAClientThatHasSpokenWithAnother) {
   opening_.on_envelope();
   opening_.on_another_child();
-  EXPECT_FALSE(opening_.is_next_news());
+  EXPECT_FALSE(opening_.next_child_is_replacement());
   speak_stateless();
   EXPECT_TRUE(opening_.is_open());
-  EXPECT_FALSE(opening_.is_next_news());
+  EXPECT_FALSE(opening_.next_child_is_replacement());
   opening_.on_another_child();
-  EXPECT_TRUE(opening_.is_next_news());
+  EXPECT_TRUE(opening_.next_child_is_replacement());
   opening_.on_envelope();
-  EXPECT_TRUE(opening_.is_next_news());
+  EXPECT_TRUE(opening_.next_child_is_replacement());
   EXPECT_TRUE(opening_.has_met_envelope());
 }
 

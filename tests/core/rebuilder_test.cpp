@@ -1,4 +1,4 @@
-#include "core/build/rebuilder.hpp"
+#include "core/rebuild/rebuilder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/build/rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
 
 namespace sitter {
 namespace {

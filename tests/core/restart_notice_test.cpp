@@ -1,4 +1,4 @@
-#include "core/tell/restart_notice.hpp"
+#include "core/report/restart_notice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

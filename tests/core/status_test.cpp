@@ -1,4 +1,4 @@
-#include "core/tell/status.hpp"
+#include "core/report/status.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

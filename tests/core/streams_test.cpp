@@ -1,4 +1,4 @@
-#include "core/streams/streams.hpp"
+#include "core/client/streams.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/streams/stream_filter.hpp"
-#include "core/streams/stream_tag.hpp"
+#include "core/client/stream_filter.hpp"
+#include "core/client/stream_tag.hpp"
 
 namespace sitter {
 namespace {

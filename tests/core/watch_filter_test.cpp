@@ -1,4 +1,4 @@
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 
 #include <gtest/gtest.h>
 

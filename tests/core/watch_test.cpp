@@ -1,4 +1,4 @@
-#include "core/build/watch.hpp"
+#include "core/rebuild/watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/build/watched_changes.hpp"
+#include "core/rebuild/watched_changes.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "setup/guess.hpp"
 #include "support/temporary_directory.hpp"
 

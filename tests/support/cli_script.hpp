@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "support/messages.hpp"
 #include "support/script.hpp"
 

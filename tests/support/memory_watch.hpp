@@ -10,8 +10,8 @@ namespace sitter::testing {
 
 inline constexpr std::size_t kMebibyte = 1024 * 1024;
 
-/// Only the memory of the program that was built with these tests is measured. Another one may have a
-/// sanitizer or an emulator, which needs memory of its own.
+/// Only the memory of the program that was built with these tests is measured. Another one may have
+/// a sanitizer or an emulator, which needs memory of its own.
 inline bool counts_memory() { return sitter_program() == SITTER_PROGRAM; }
 
 /// Measures the memory of a bridge from now on.

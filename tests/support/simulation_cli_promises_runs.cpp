@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/child/child_lifecycle.hpp"
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "support/simulation_cli_promises.hpp"
 
 // When runs begin and end.

@@ -10,7 +10,7 @@
 
 #include "core/bridge/ending.hpp"
 #include "core/child/child_lifecycle.hpp"
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "support/played_orders.hpp"
 
 namespace sitter::sim {

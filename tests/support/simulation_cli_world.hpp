@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/cli/cli_server.hpp"
+#include "core/tool_server/cli_server.hpp"
 #include "support/simulation_cli_promises.hpp"
 #include "support/simulation_cli_scene.hpp"
 #include "support/simulation_cli_tool.hpp"

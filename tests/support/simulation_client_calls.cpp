@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/build/rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
 #include "support/simulation_client.hpp"
 
 /// The calls of tools: tools of the server and built-in tools.

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/build/rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
 
 namespace sitter::sim {
 

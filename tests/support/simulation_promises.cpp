@@ -11,7 +11,7 @@
 #include "core/client/client_facts.hpp"
 #include "core/client/client_requests.hpp"
 #include "core/client/relist_wait.hpp"
-#include "core/streams/streams.hpp"
+#include "core/client/streams.hpp"
 #include "sitter/limits.hpp"
 
 /// Nothing waits for ever, and the end.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/bridge/ending.hpp"
-#include "core/build/rebuild.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/restart_policy.hpp"
+#include "core/rebuild/rebuild.hpp"
 
 namespace sitter::sim {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/build/rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
 #include "sitter/control_id.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/build/rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
 #include "support/simulation_world.hpp"
 
 /// Everybody who acts on the bridge besides its client, and the configuration for that.

@@ -9,21 +9,21 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/followers.hpp"
-#include "core/build/rebuilder.hpp"
-#include "core/build/watch.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/starts.hpp"
-#include "core/client/crowd.hpp"
+#include "core/client/in_flight_throttle.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/http/http_link_limits.hpp"
-#include "core/tell/catalogs.hpp"
-#include "core/tell/lints.hpp"
-#include "core/tell/notices.hpp"
-#include "core/tell/old_code.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/rebuild/watch.hpp"
+#include "core/report/catalogs.hpp"
+#include "core/report/lints.hpp"
+#include "core/report/notices.hpp"
+#include "core/report/old_code.hpp"
 
 namespace sitter {
 
@@ -41,7 +41,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
       names_(!config_.build_command.empty(), config_.tool_names, config_.tools, config_.kind),
       ring_(config_.stderr_lines),
       opening_(std::make_unique<Opening>()),
-      crowd_(std::make_unique<Crowd>()),
+      throttle_(std::make_unique<InFlightThrottle>()),
       child_requests_(std::make_unique<ChildRequests>()),
       starts_(std::make_unique<Starts>(config_.restarts, config_.restarts_max)),
       replays_(std::make_unique<Replays>(config_.replayed_tools)),
@@ -104,7 +104,7 @@ void Conductor::each_deadline(Row row) {
   row(opening_->answer_second_by(), [this] { answer_second_openings(); });
   row(starts_->restart_due(), [this] { restart(); });
   row(watch_->deadline(), in_settle);
-  row(crowd_->deadline(), [this] { crowd_->on_timeout(now_); });
+  row(throttle_->deadline(), [this] { throttle_->on_timeout(now_); });
   row(relist_->deadline(), [this] {
     relist_->on_timeout(now_);
     release_held();
@@ -161,8 +161,9 @@ void Conductor::on_ending_timeout() {
 }
 
 bool Conductor::reads_client() const {
-  return crowd_->reads() && std::none_of(generations_.begin(), generations_.end(),
-                                         [](const Child& child) { return child.input.is_full(); });
+  return throttle_->reads() &&
+         std::none_of(generations_.begin(), generations_.end(),
+                      [](const Child& child) { return child.input.is_full(); });
 }
 
 /// The process of this child or build; null if it is over.
@@ -349,7 +350,7 @@ void Conductor::settle() {
     // A start that waits for a busy file is over as soon as a step takes the child down.
   } while (has_settled_files || leads_on || generations_.is_one_over());
   // Answered requests are out now, so their bytes no longer count.
-  crowd_->settle(requests_.bytes(), now_);
+  throttle_->settle(requests_.bytes(), now_);
 }
 
 ChildLifecycle::Ladder Conductor::ladder() const {

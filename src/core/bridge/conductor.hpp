@@ -8,8 +8,6 @@
 
 #include "core/base/orders.hpp"
 #include "core/bridge/ending.hpp"
-#include "core/build/pending_rebuild.hpp"
-#include "core/build/rebuild.hpp"
 #include "core/child/child.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/generations.hpp"
@@ -19,11 +17,13 @@
 #include "core/client/client_requests.hpp"
 #include "core/client/internal_ids.hpp"
 #include "core/client/sent_lines.hpp"
+#include "core/client/streams.hpp"
 #include "core/client/turn.hpp"
-#include "core/streams/streams.hpp"
-#include "core/tell/builtin_tools.hpp"
-#include "core/tell/death_report.hpp"
-#include "core/tell/status.hpp"
+#include "core/rebuild/pending_rebuild.hpp"
+#include "core/rebuild/rebuild.hpp"
+#include "core/report/builtin_tools.hpp"
+#include "core/report/death_report.hpp"
+#include "core/report/status.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/reply.hpp"
@@ -36,7 +36,7 @@ struct CallArguments;
 struct CatalogComparison;
 class Catalogs;
 class ChildRequests;
-class Crowd;
+class InFlightThrottle;
 class Followers;
 class History;
 class Killer;
@@ -157,7 +157,7 @@ class Conductor {
   void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated,
                        const std::string& build_output = {});
   void start_if_mended();
-  void void_questions(Generation gen);
+  void cancel_child_requests(Generation gen);
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                      bool is_deliberate);
   void blame_replay(const Child& dead, ChildEnd& end);
@@ -212,7 +212,7 @@ class Conductor {
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child,
                const Message* message = nullptr);
-  bool refuse_in_crowd(ClientRequest& request);
+  bool refuse_when_throttled(ClientRequest& request);
   bool must_keep(const ClientRequest& request, Line line) const;
 
   // conductor_opening.cpp: the client's `initialize`, the first and later ones
@@ -407,7 +407,7 @@ class Conductor {
   // These machines are only declared here. Each source of Conductor includes the machines that it
   // uses.
   const std::unique_ptr<Opening> opening_;
-  const std::unique_ptr<Crowd> crowd_;
+  const std::unique_ptr<InFlightThrottle> throttle_;
   const std::unique_ptr<ChildRequests> child_requests_;
   const std::unique_ptr<Starts> starts_;
   const std::unique_ptr<Replays> replays_;

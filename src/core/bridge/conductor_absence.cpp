@@ -6,7 +6,7 @@
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
 #include "core/http/http_link_limits.hpp"
-#include "core/tell/catalogs.hpp"
+#include "core/report/catalogs.hpp"
 #include "core/wire/method.hpp"
 
 namespace sitter {

@@ -4,10 +4,10 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
 #include "core/client/opening.hpp"
 #include "core/http/http_link_limits.hpp"
-#include "core/tell/catalogs.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/report/catalogs.hpp"
 #include "core/wire/method.hpp"
 
 namespace sitter {

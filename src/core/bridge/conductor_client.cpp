@@ -6,17 +6,17 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
 #include "core/child/call_replay.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/batches.hpp"
-#include "core/client/crowd.hpp"
+#include "core/client/in_flight_throttle.hpp"
 #include "core/client/opening.hpp"
-#include "core/tell/notices.hpp"
-#include "core/tell/old_code.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/report/notices.hpp"
+#include "core/report/old_code.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/salvage.hpp"
 
@@ -145,7 +145,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
   if (answers_.batch() != Batches::kNone) request.more().batch = answers_.batch();
   if (request.is_stateless && message.method != Method::server_discover) {
     if (!opening_->is_open()) {
-      ids_.be_like(message.id);
+      ids_.match_id_style(message.id);
       meet(params.envelope_client);
     }
     request.envelope = opening_->note(params);
@@ -287,7 +287,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
                              limits::kInFlightCountMax));
     return;
   }
-  if (refuse_in_crowd(request)) return;
+  if (refuse_when_throttled(request)) return;
   const bool is_kept = must_keep(request, line) ||
                        (request.is_repeatable() && requests_.may_keep(line.text().size()));
   if (!is_kept && opening_->session().is_asked() &&
@@ -305,8 +305,8 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
   }
 }
 
-bool Conductor::refuse_in_crowd(ClientRequest& request) {
-  if (!crowd_->refuses()) return false;
+bool Conductor::refuse_when_throttled(ClientRequest& request) {
+  if (!throttle_->refuses()) return false;
   answer_error(request, ErrorCode::internal_error,
                fmt::format("unanswered requests hold {} bytes, and mcp-sitter keeps at most {}; "
                            "wait for answers, or cancel some",

@@ -4,7 +4,7 @@
 #include "core/bridge/control_request.hpp"
 #include "core/bridge/followers.hpp"
 #include "core/child/killer.hpp"
-#include "core/tell/builtin_arguments.hpp"
+#include "core/report/builtin_arguments.hpp"
 
 namespace sitter {
 

@@ -2,15 +2,15 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
-#include "core/tell/catalogs.hpp"
-#include "core/tell/notices.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/report/catalogs.hpp"
+#include "core/report/notices.hpp"
 #include "core/wire/method.hpp"
 
 namespace sitter {
@@ -51,7 +51,7 @@ void Conductor::on_over(Child dead) {
 
   drop_doubt(dead);
   for (ClientRequest* request : refusals_of(gen)) answer_held(*request);
-  void_questions(gen);
+  cancel_child_requests(gen);
   streams_.on_child_lost(gen, turn());
   opening_->on_another_child();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
@@ -126,7 +126,7 @@ void Conductor::start_if_mended() {
 }
 
 /// The client may still show the questions of a child that is gone.
-void Conductor::void_questions(Generation gen) {
+void Conductor::cancel_child_requests(Generation gen) {
   for (const std::string& id : child_requests_->drop(gen)) {
     to_client(Outgoing::own(cancelled_line(id, "the server that asked is gone")));
   }

@@ -5,17 +5,17 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
-#include "core/build/watch.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
-#include "core/tell/catalogs.hpp"
-#include "core/tell/lints.hpp"
-#include "core/tell/notices.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/rebuild/watch.hpp"
+#include "core/report/catalogs.hpp"
+#include "core/report/lints.hpp"
+#include "core/report/notices.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -136,7 +136,7 @@ void Conductor::advance(Child& child) {
       open(child);
     } else if (!child.own_restart.is_suspected()) {
       // The first child may well be silent for as long as the client's first request takes.
-      if (opening_->is_next_news()) expect_start(child);
+      if (opening_->next_child_is_replacement()) expect_start(child);
       advance_unopened(child);
     }
     return;
@@ -266,7 +266,7 @@ void Conductor::open(Child& child) {
 /// probes so far.
 void Conductor::advance_unopened(Child& child) {
   child.handshake.leave_unopened();
-  if (opening_->is_next_news()) {
+  if (opening_->next_child_is_replacement()) {
     replay_first(child);
     child.handshake.list(true, catalogs_->tools().count() > 0, now_, out_);
     // Otherwise `begin_serving` asks for the streams.
@@ -317,7 +317,7 @@ void Conductor::on_opened(Child& child) {
 void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   const bool is_first = child.lists == Lists::unknown;
   const bool is_respawn = is_first && !opening_->was_sent_to(child.gen()) &&
-                          (child.handshake.was_opened() || opening_->is_next_news());
+                          (child.handshake.was_opened() || opening_->next_child_is_replacement());
   CatalogComparison comparison = catalogs_->take(lists, is_respawn);
   child.lists =
       std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);

@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
-#include "core/build/watch.hpp"
 #include "core/child/history.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
-#include "core/tell/catalogs.hpp"
-#include "core/tell/lints.hpp"
-#include "core/tell/notices.hpp"
-#include "core/tell/old_code.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/rebuild/watch.hpp"
+#include "core/report/catalogs.hpp"
+#include "core/report/lints.hpp"
+#include "core/report/notices.hpp"
+#include "core/report/old_code.hpp"
 
 namespace sitter {
 

@@ -42,7 +42,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     if (sent->method == Method::server_discover) requests_.waive(*sent);
   }
   meet(member(message.params_raw, "clientInfo"));
-  ids_.be_like(message.id);
+  ids_.match_id_style(message.id);
   request.more().line = OwnedLine(line.text());
   requests_.mark_ours(request);
   opening_->begin(message, request.handle(), now_.steady + config_.answer_within);

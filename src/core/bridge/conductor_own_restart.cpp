@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/unopened.hpp"
 #include "core/client/opening.hpp"
-#include "core/tell/notices.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/report/notices.hpp"
 #include "core/wire/catalog_kind.hpp"
 
 namespace sitter {
@@ -165,7 +165,7 @@ void Conductor::on_restarted_itself(Child& child) {
   ring_.child_started(next.gen(), next.life.pid());
   history_->on_over(History::Life::over(former.life, end), tail, false, now_.wall);
   if (has_served) history_->on_served_over(gen, end, {});
-  void_questions(gen);
+  cancel_child_requests(gen);
   streams_.on_child_lost(gen, turn());
   opening_->on_another_child();
   answers_.on_child_lost();

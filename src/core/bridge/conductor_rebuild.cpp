@@ -7,13 +7,13 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
-#include "core/tell/notices.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/report/notices.hpp"
 #include "core/wire/method.hpp"
 
 namespace sitter {
@@ -29,7 +29,7 @@ using Server = RebuildReport::Server;
 using RebuildState = Rebuilder::State;
 
 void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
-  if (refuse_in_crowd(request)) return;
+  if (refuse_when_throttled(request)) return;
   killer_->on_wanted();
   rebuilder_->call({request.handle(), !request.is_control(), arguments.timeout}, arguments, turn());
 }

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "core/bridge/conductor.hpp"
-#include "core/build/rebuilder.hpp"
-#include "core/build/watch.hpp"
 #include "core/child/killer.hpp"
-#include "core/tell/notices.hpp"
-#include "core/tell/old_code.hpp"
+#include "core/rebuild/rebuilder.hpp"
+#include "core/rebuild/watch.hpp"
+#include "core/report/notices.hpp"
+#include "core/report/old_code.hpp"
 
 namespace sitter {
 

@@ -17,7 +17,7 @@ class InternalIds {
   explicit InternalIds(std::uint64_t seed);
 
   /// The client opened the session with this raw id.
-  void be_like(std::string_view raw_id) { strings_ = raw_id.starts_with('"'); }
+  void match_id_style(std::string_view raw_id) { strings_ = raw_id.starts_with('"'); }
 
   /// A new raw id that is not in use.
   std::string next(const ClientRequests& in_use);

@@ -80,10 +80,10 @@ class Opening {
   void on_version_refused(ClientEnvelope::Number number) { envelope_.on_refused(number); }
   /// The child was lost, or another child comes beside it.
   void on_another_child() {
-    if (envelope_.is_known()) stateless_ = Stateless::bereft;
+    if (envelope_.is_known()) stateless_ = Stateless::lost_child;
   }
   /// Whether the next child without a session is not the child that the client has spoken with.
-  bool is_next_news() const { return stateless_ == Stateless::bereft; }
+  bool next_child_is_replacement() const { return stateless_ == Stateless::lost_child; }
 
   // What the client knows of the server.
 
@@ -101,9 +101,9 @@ class Opening {
 
  private:
   enum class Stateless {
-    unmet,   ///< no request has come with an envelope
-    met,     ///< a request has, perhaps only a probe
-    bereft,  ///< and the client has lost the child that it spoke with
+    unmet,       ///< no request has come with an envelope
+    met,         ///< a request has, perhaps only a probe
+    lost_child,  ///< and the client has lost the child that it spoke with
   };
 
   Session session_;

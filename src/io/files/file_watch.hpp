@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "io/stream/event_loop.hpp"
 #include "sitter/fact.hpp"
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "io/files/folder_watches.hpp"
 #include "io/files/tree_reading.hpp"
 #include "io/system/file_descriptor.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "io/files/folder_watches.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/files/vnode_queue.hpp"

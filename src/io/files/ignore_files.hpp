@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {

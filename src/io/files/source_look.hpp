@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "io/files/binary_info.hpp"
 #include "io/process/launch_plan.hpp"
 #include "sitter/time.hpp"

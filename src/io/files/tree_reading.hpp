@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/build/watch_filter.hpp"
+#include "core/rebuild/watch_filter.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 

@@ -1,0 +1,89 @@
+#include "core/rebuild/pending_rebuild.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace sitter {
+namespace {
+
+std::optional<RequestHandle> first_of_client(const std::vector<RebuildCaller>& callers) {
+  const auto found =
+      std::find_if(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
+  return found == callers.end() ? std::nullopt : std::optional(found->request);
+}
+
+void take_others(std::vector<RebuildCaller>& callers, std::vector<RebuildCaller>& taken) {
+  const auto others =
+      std::stable_partition(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
+  taken.insert(taken.end(), others, callers.end());
+  callers.erase(others, callers.end());
+}
+
+}  // namespace
+
+std::optional<RequestHandle> PendingRebuild::clients_call() const {
+  return first_of_client(callers);
+}
+
+std::optional<Instant> PendingRebuild::build_deadline() const {
+  std::optional<Instant> first = unattended_until;
+  for (const RebuildCaller& caller : callers) earlier(first, caller.deadline);
+  return first;
+}
+
+void PendingRebuild::clear_deadlines() {
+  quiet_until.reset();
+  unattended_until.reset();
+  for (RebuildCaller& caller : callers) caller.deadline.reset();
+}
+
+void PendingRebuild::join(const Next& other) {
+  is_unattended |= other.is_unattended;
+  if (other.is_unattended) timeout = other.wanted.how.timeout;
+  callers.insert(callers.end(), other.callers.begin(), other.callers.end());
+}
+
+bool PendingRebuild::leave(RequestHandle request) {
+  const auto is_its = [&](const RebuildCaller& caller) { return caller.request == request; };
+  if (next && std::erase_if(next->callers, is_its) > 0 && !next->is_unattended) {
+    if (next->callers.empty()) {
+      next.reset();
+    } else {
+      next->wanted.how.mode = next->callers.front().mode;
+    }
+  }
+  if (std::erase_if(callers, is_its) == 0) return false;
+  if (state == State::cancelled && !is_unattended && !callers.empty()) mode = callers.front().mode;
+  return !is_wanted();
+}
+
+PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {
+  if (!next) next.emplace();
+  if (!first_of_client(next->callers)) {
+    next->wanted = wanted;
+  } else {
+    next->wanted.how.timeout = wanted.how.timeout;
+  }
+  return *next;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_to_client() {
+  std::vector<RebuildCaller> taken;
+  is_unattended = false;
+  is_for_requests = false;
+  take_others(callers, taken);
+  const std::vector<RebuildCaller> later = leave_next_to_client();
+  taken.insert(taken.end(), later.begin(), later.end());
+  return taken;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_next_to_client() {
+  std::vector<RebuildCaller> taken;
+  if (!next) return taken;
+  next->is_unattended = false;
+  take_others(next->callers, taken);
+  if (next->callers.empty()) next.reset();
+  return taken;
+}
+
+}  // namespace sitter

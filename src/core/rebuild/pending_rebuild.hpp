@@ -1,0 +1,114 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/rebuild/rebuild.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/request_handle.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+namespace limits {
+
+/// How long a request waits for a build. Most clients give up after 60 s, and then the model never
+/// learns the reason.
+inline constexpr Milliseconds kBuildPatience{45000};
+
+}  // namespace limits
+
+/// A reload that is wanted: why, and how.
+struct Reload {
+  /// The cause in a few words: "SIGHUP", "src/a.c changed".
+  std::string cause;
+  RebuildArguments how = {};
+};
+
+/// A request that waits for the result of a rebuild.
+struct RebuildCaller {
+  RequestHandle request{};
+  /// Whether the request is a call of the client. Otherwise it came over the socket of `mcp-sitter
+  /// ctl`.
+  bool is_client = true;
+  /// How long the request waits for a build.
+  Milliseconds timeout{};
+  /// The mode that the request has asked for.
+  RebuildMode mode = RebuildMode::swap;
+  /// Until when the request waits, while a build runs for it.
+  std::optional<Instant> deadline = {};
+  /// How long the build had already run when the request joined it.
+  std::optional<Milliseconds> joined_after = {};
+};
+
+/// A rebuild on its way: first the build, if there is a build command, and then a new child. Calls
+/// of sitter_rebuild that come meanwhile join it.
+struct PendingRebuild {
+  /// What must happen before the rebuild goes on, and the function of Rebuilder to call then.
+  enum class State {
+    quiet,        ///< kill-first: the end of the child's open requests, `on_quiet`
+    no_children,  ///< kill-first: the end of all children, `on_no_children`
+    build,        ///< the end of the build, `on_build_over`
+    cancelled,    ///< the end of a build that nobody wanted any more, `on_build_over`. A call that
+                  ///< comes now begins the rebuild anew
+    room,         ///< no child is left except a child that serves, `on_started`
+    new_child,    ///< the new child serves, `on_served`
+    look,         ///< the look at the file of the new child for the notice, `take`
+  };
+
+  /// A rebuild that was asked for after this rebuild had begun, and therefore can't be part of it.
+  struct Next {
+    Reload wanted;
+    bool is_unattended = false;
+    std::vector<RebuildCaller> callers;
+  };
+
+  explicit PendingRebuild(Instant start) : begun(start) {}
+
+  /// When this rebuild began. If it follows another rebuild directly: when the first rebuild of the
+  /// row began.
+  Instant begun;
+  State state = State::build;
+  RebuildMode mode = RebuildMode::swap;
+  std::vector<RebuildCaller> callers;
+  /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its
+  /// next result.
+  bool is_unattended = false;
+  /// Requests of the client have asked for the rebuild, because the command of the server is
+  /// missing.
+  bool is_for_requests = false;
+  /// How long a rebuild without a caller waits for the build, and until when.
+  Milliseconds timeout{};
+  std::optional<Instant> unattended_until;
+  /// What first caused the rebuild, if it was not the client.
+  std::string cause;
+  std::optional<Next> next;
+  /// The end of the state `quiet`.
+  std::optional<Instant> quiet_until;
+  /// The generation of the new child, once its start is ordered.
+  Generation gen = kNoGeneration;
+
+  bool is_wanted_without_caller() const { return is_unattended || is_for_requests; }
+  bool is_wanted() const { return is_wanted_without_caller() || !callers.empty(); }
+  /// The first call of the client that waits for this rebuild.
+  std::optional<RequestHandle> clients_call() const;
+  /// Until when the build is waited for, by the caller that leaves first or without a caller.
+  std::optional<Instant> build_deadline() const;
+  void clear_deadlines();
+  void join(const Next& other);
+  /// The request waits no more, neither for this rebuild nor for the next. A rebuild that has still
+  /// to begin gets the mode of the oldest call that is left. Returns true if that request was the
+  /// last that wanted this rebuild.
+  bool leave(RequestHandle request);
+  /// Asks for another rebuild after this one. A mode that a call of the client has chosen stays.
+  Next& follow_with(const Reload& wanted);
+  /// Removes everything but the calls of the client, from this rebuild and from the next. Returns
+  /// the callers that were removed.
+  std::vector<RebuildCaller> leave_to_client();
+  /// Does the same for the next rebuild only, because the callers of this rebuild may have been
+  /// answered.
+  std::vector<RebuildCaller> leave_next_to_client();
+};
+
+}  // namespace sitter

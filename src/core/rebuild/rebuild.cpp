@@ -1,0 +1,110 @@
+#include "core/rebuild/rebuild.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "core/base/text.hpp"
+
+namespace sitter {
+namespace {
+
+using Server = RebuildReport::Server;
+
+constexpr std::size_t kCauseBytesMax = 300;
+
+std::string whats_now(Server server) {
+  switch (server) {
+    case Server::kept:
+      return "The server that ran before was not touched and serves on.";
+    case Server::starting:
+      return "The server that was already starting was not touched.";
+    case Server::down:
+      return "No server is running; the next request starts it.";
+    case Server::not_wanted:
+      return "The server is started when the client opens a session.";
+    case Server::not_ours:
+      return "The server that listens was not started by this mcp-sitter, so it still runs as it "
+             "was: restart it where it was started.";
+    case Server::restarted:
+      break;
+  }
+  return "";
+}
+
+/// How the libraries of most languages report that another process listens on the address.
+constexpr const char* kAddressInUse =
+    R"re((?i)address (is )?already in use|address in use|EADDRINUSE|only one usage of each socket address|port \d+ is (already )?in use)re";
+
+/// The old child holds the address for as long as it lives.
+std::string advice(const RebuildReport& report) {
+  static const RE2 in_use(kAddressInUse, RE2::Quiet);
+  if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, in_use)) return "";
+  const std::string remedy =
+      report.is_for_person ? "run " + report.rebuild_tool + " --mode kill-first"
+      : report.build && !report.rebuild_tool.empty()
+          ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
+          : restart_clause(report.kill_tool) + ", and then call any tool of the server";
+  return fmt::format(" The old server holds the address that the new one needs, so {}.", remedy);
+}
+
+std::string joined_line(const RebuildReport& report) {
+  return fmt::format(
+      "\n[mcp-sitter] This call has joined a build that had run for {}: a file that was saved "
+      "after the build began may not be in it. In that case, {} {} again.",
+      duration_text(*report.joined_after), report.is_for_person ? "run" : "call",
+      report.rebuild_tool);
+}
+
+}  // namespace
+
+bool is_failure(const RebuildReport& report) {
+  const bool has_no_build =
+      report.build && report.build->outcome != BuildResult::Outcome::succeeded;
+  return has_no_build || report.start_failure.has_value() || report.server == Server::not_ours;
+}
+
+std::string rebuild_text(const RebuildReport& report) {
+  std::string text = "[mcp-sitter] ";
+  if (!report.cause.empty()) text += brief(report.cause, kCauseBytesMax) + ": ";
+  if (report.build) text += build_clause(*report.build);
+  if (report.start_failure) {
+    if (report.build) text += ", but ";
+    text += end_clause(*report.start_failure);
+  }
+  if (!report.build && !report.start_failure) {
+    text += "no --build command is set";
+    if (report.server == Server::restarted) text += "; the server was started anew";
+  }
+  text += ".";
+  if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
+  text += advice(report);
+  if (report.joined_after) text += joined_line(report);
+  if (!report.notice.empty()) text += "\n" + report.notice;
+  if (report.start_failure) {
+    text += report.stderr_tail.empty()
+                ? std::string("\nThe new server wrote nothing to stderr.")
+                : fmt::format("\nLast words of the new server on stderr{}:\n{}",
+                              tool_hint(report.stderr_tool), report.stderr_tail);
+  }
+  if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
+  text += report.output.empty() ? std::string("\nThe build wrote nothing.")
+                                : fmt::format("\nOutput of the build{}:\n{}",
+                                              tool_hint(report.log_tool), report.output);
+  return text;
+}
+
+RebuildReport for_person(RebuildReport report) {
+  report.is_for_person = true;
+  report.rebuild_tool = "mcp-sitter ctl reload";
+  report.kill_tool = "mcp-sitter ctl kill";
+  report.stderr_tool = "mcp-sitter ctl stderr";
+  report.log_tool.clear();
+  return report;
+}
+
+std::string progress_clause(std::string_view cause, std::optional<Milliseconds> build_age) {
+  if (!build_age) return fmt::format("a new server is on its way ({})", cause);
+  return fmt::format("a build has been running for {} ({})", duration_text(*build_age), cause);
+}
+
+}  // namespace sitter

@@ -1,0 +1,72 @@
+#include "core/rebuild/watch.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+
+void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
+  if (!is_on()) return;
+  for (const auto& file : fact.files) {
+    // The build itself makes the binary, so this change is no reason for another reload.
+    const bool is_built = file.is_binary && options_.has_build && changes_.is_reload_on();
+    if (!is_built) changes_.on_changed(file.path, file.is_usable, now);
+  }
+}
+
+void Watch::on_watched(const fact::WatchChanged& fact, const Turn& turn) {
+  folder_count_ = fact.folder_count;
+  for (const std::string& pattern : fact.unmatched) {
+    if (std::find(unmatched_.begin(), unmatched_.end(), pattern) != unmatched_.end()) continue;
+    turn.log(Level::warn, fmt::format("--watch: no file matches {}", one_line(pattern)));
+  }
+  unmatched_ = fact.unmatched;
+  if (problem_ == fact.problem) return;
+  problem_ = fact.problem;
+  has_news_ = !problem_.empty();
+  if (has_news_) turn.log(Level::warn, "--watch: " + problem_);
+}
+
+void Watch::on_build() {
+  if (is_on()) changes_.on_build();
+}
+
+void Watch::on_start() {
+  if (is_on()) changes_.on_start(!options_.has_build);
+}
+
+void Watch::on_over(Now now) {
+  if (is_on()) changes_.on_over(now);
+}
+
+std::optional<Instant> Watch::deadline() const {
+  return is_on() ? changes_.deadline() : std::nullopt;
+}
+
+std::optional<Watch::Trigger> Watch::due(const Turn& turn) {
+  const bool is_due = changes_.is_settled(turn.now);
+  for (const std::string& file : changes_.take_newly_own()) {
+    turn.log(
+        Level::warn,
+        fmt::format("{} changes in each reload, so it is taken for the work of the reloads and "
+                    "causes no further reload, until something changes at another time; "
+                    "--watch '!NAME' leaves it out",
+                    one_line(file)));
+  }
+  if (!is_due) return std::nullopt;
+  return Trigger{changes_.files(), changes_.count(), turn.now.wall};
+}
+
+std::string files_text(const std::vector<std::string>& files, std::size_t count) {
+  std::string text = one_line(fmt::format("{}", fmt::join(files, ", ")));
+  if (count > files.size()) text += fmt::format(" and {} more", count - files.size());
+  return text;
+}
+
+}  // namespace sitter

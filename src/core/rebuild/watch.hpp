@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/client/turn.hpp"
+#include "core/rebuild/watched_changes.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// The watched files: when a change in them is a reason for a reload, and how well they are
+/// watched.
+class Watch {
+ public:
+  struct Options {
+    /// Whether anything is watched.
+    bool is_on = false;
+    /// Whether changed files are built before they run.
+    bool has_build = false;
+    /// How long the files must stay unchanged before a reload.
+    Milliseconds debounce{};
+  };
+  explicit Watch(Options options) : options_(options), changes_(options.debounce) {}
+
+  bool is_on() const { return options_.is_on; }
+
+  void on_changed(const fact::FilesChanged& fact, Now now);
+  void on_watched(const fact::WatchChanged& fact, const Turn& turn);
+
+  /// `on_build`: a build begins. `on_start`: a child is started. `on_over`: no build runs any more,
+  /// and no child is starting.
+  void on_build();
+  void on_start();
+  void on_over(Now now);
+
+  /// The cause of a reload that nobody asked for.
+  struct Trigger {
+    /// The first files that changed, and how many files changed.
+    std::vector<std::string> files;
+    std::size_t count = 0;
+    WallTime when;
+  };
+  std::optional<Instant> deadline() const;
+  /// Once the deadline has come, returns the reason for a reload, if there is one. The caller must
+  /// then call `take` or `leave`.
+  std::optional<Trigger> due(const Turn& turn);
+  /// The trigger leads to a reload.
+  void take(Trigger trigger) { last_trigger_ = std::move(trigger); }
+  /// Nobody wants a reload for the changes so far.
+  void leave() { changes_.forget(); }
+
+  std::size_t folder_count() const { return folder_count_; }
+  /// Why some changes are not seen; empty if all changes are seen.
+  const std::string& problem() const { return problem_; }
+  /// The patterns that no file matches.
+  const std::vector<std::string>& unmatched() const { return unmatched_; }
+  /// Whether the model must still be told of the problem.
+  bool has_news() const { return has_news_; }
+  void on_told() { has_news_ = false; }
+  const std::optional<Trigger>& last_trigger() const { return last_trigger_; }
+  /// The files that are assumed to be written by the reloads themselves.
+  std::vector<std::string> own() const { return changes_.own(); }
+
+ private:
+  const Options options_;
+  WatchedChanges changes_;
+  std::size_t folder_count_ = 0;
+  std::string problem_;
+  std::vector<std::string> unmatched_;
+  bool has_news_ = false;
+  std::optional<Trigger> last_trigger_;
+};
+
+/// Names these files, and says how many more of `count` there are.
+std::string files_text(const std::vector<std::string>& files, std::size_t count);
+
+}  // namespace sitter

@@ -1,0 +1,60 @@
+#include "core/report/kill.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/report/tool_json.hpp"
+
+namespace sitter {
+
+std::string refusal_text(const SharedImage& shared) {
+  std::string text = fmt::format(
+      "Nothing was ended. The scope same-executable would end every process that runs {}, "
+      "which other programs run too. ",
+      shared.path);
+  if (shared.others.empty()) {
+    text += "At the moment, no such process is running.";
+  } else {
+    text += "These processes would have ended:";
+  }
+  const std::size_t shown = std::min(shared.others.size(), limits::kShownStrangersMax);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("\n{} {}", shared.others[i].pid, shared.others[i].command);
+  }
+  if (shown < shared.others.size()) {
+    text += fmt::format("\nand {} more", shared.others.size() - shown);
+  }
+  return text +
+         "\nThe scope auto ends the server and all that it started, and leaves other programs "
+         "alone. Only the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
+}
+
+std::string foreign_kill_words(std::string_view url, std::optional<std::int64_t> listening) {
+  return fmt::format(
+      "The server at {} was not started by this mcp-sitter, so it was not ended{}; only its "
+      "session was given up. Restart it where it was started; the next request opens another "
+      "session.",
+      url, listening ? fmt::format(": pid {} listens there", *listening) : "");
+}
+
+std::string kill_text(const KillReport& report) {
+  ToolJson json;
+  ToolJson killed = ToolJson::array();
+  for (const KillReport::Killed& one : report.killed) {
+    ToolJson process;
+    process["pid"] = one.pid;
+    process["relation"] = one.relation;
+    process["command"] = one.command;
+    process["how"] = one.how;
+    killed.push_back(std::move(process));
+  }
+  json["killed"] = std::move(killed);
+  json["path"] = report.path ? ToolJson(*report.path) : ToolJson();
+  json["count"] = report.killed.size();
+  if (!report.note.empty()) json["note"] = report.note;
+  return indented(json);
+}
+
+}  // namespace sitter

@@ -1,0 +1,72 @@
+#include "core/report/lints.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/report/lint.hpp"
+
+namespace sitter {
+
+void Lints::on_serving(Generation gen) {
+  if (std::exchange(gen_, gen) == gen) return;
+  looked_at_.clear();
+  last_ = looked_at_.end();
+  in_results_.clear();
+  refresh();
+}
+
+bool Lints::on_tools(std::span<const std::string_view> items) {
+  if (!is_on_) return false;
+  in_tools_ = lint_tools(items);
+  return refresh();
+}
+
+bool Lints::wants_other(std::string_view tool, Instant now) const {
+  if (tool.size() > limits::kToolNameMax) return false;
+  const auto known = looked_at_.find(tool);
+  if (known == looked_at_.end()) return looked_at_.size() < limits::kLintedToolsMax;
+  return now >= known->second;
+}
+
+bool Lints::on_result(std::string_view tool, std::string_view result,
+                      std::string_view output_schema, Instant now) {
+  last_ = looked_at_.insert_or_assign(std::string(tool), now + limits::kLintInterval).first;
+  if (result.size() > limits::kLintResultMax) return false;
+  for (std::string& finding : lint_result(tool, result, output_schema)) {
+    const bool has_room = in_results_.size() < limits::kLintFindingsMax;
+    const bool is_known =
+        std::find(in_results_.begin(), in_results_.end(), finding) != in_results_.end();
+    if (has_room && !is_known) in_results_.push_back(std::move(finding));
+  }
+  return refresh();
+}
+
+void Lints::on_told(const std::vector<std::string>& told) {
+  told_.insert(told_.end(), told.begin(), told.end());
+  refresh();
+}
+
+std::vector<std::string> Lints::all() const {
+  std::vector<std::string> findings = in_tools_;
+  findings.insert(findings.end(), in_results_.begin(), in_results_.end());
+  return findings;
+}
+
+/// Must be called when the findings, or what was told of them, have changed. Returns whether a
+/// finding has come that must be told.
+bool Lints::refresh() {
+  const auto holds = [](const std::vector<std::string>& findings) {
+    return [&findings](const std::string& finding) {
+      return std::find(findings.begin(), findings.end(), finding) != findings.end();
+    };
+  };
+  std::vector<std::string> untold = all();
+  std::erase_if(told_, std::not_fn(holds(untold)));
+  std::erase_if(untold, holds(told_));
+  const bool has_more = !std::all_of(untold.begin(), untold.end(), holds(news_));
+  news_ = std::move(untold);
+  return has_more;
+}
+
+}  // namespace sitter

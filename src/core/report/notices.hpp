@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/child/history.hpp"
+#include "core/report/restart_notice.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/generation.hpp"
+
+namespace sitter {
+
+namespace limits {
+
+/// How many failures of repeated calls the next notice reports. Nobody is likely to name more
+/// tools.
+inline constexpr std::size_t kReplayFailuresMax = 10;
+
+/// How many findings of the lint one notice tells, so that they leave room for the result as well.
+inline constexpr std::size_t kLintShownMax = 10;
+
+}  // namespace limits
+
+/// Facts that are only known when the text is written.
+struct NoticeFacts {
+  CatalogDiff tools, prompts, resources;
+  /// The size of the definitions of all tools, as the model knows them and now.
+  std::size_t tool_bytes_before = 0;
+  std::size_t tool_bytes = 0;
+  /// The last start that failed.
+  std::optional<ChildEnd> failed_start;
+  std::optional<History::Noise> noise;
+  /// The last build, if it failed and no other program has come since.
+  std::optional<BuildResult> failed_build;
+  /// Why not every save is noticed, if the model was not told yet.
+  std::string watch_problem;
+  /// The findings of the lint that the model was not told yet.
+  std::vector<std::string> lint;
+  /// That old code has given the result which this notice is put into; empty if the model need not
+  /// be told.
+  std::string old_code;
+  /// Empty for a tool that is not offered.
+  std::string status_tool;
+  std::string stderr_tool;
+  std::string log_tool;
+  std::string call_tool;
+};
+
+/// What the model must still be told once, in the next tool result that can hold it: about a
+/// restart, and about failures that no answer has reported.
+class Notices {
+ public:
+  /// A notice stands for all restarts since the last notice.
+  void on_restart(RestartNotice notice);
+  /// More was found out about the restart that must still be told.
+  void amend_restart(RestartNotice notice) { owed_.restart = std::move(notice); }
+  void on_failed_start() { ++owed_.failed_starts; }
+  /// A call that was made again at a new child has failed: "connect: no such host". Only the newest
+  /// failures are told.
+  void add_replay_failure(std::string failure);
+  /// The tool is called once more, so that the earlier failures no longer matter.
+  void forget_replay_failures(std::string_view tool);
+  /// A reload that nobody waited for has brought no new server. `text` is for the model.
+  void on_reload_failed(std::string text);
+  /// Something else must be told that `NoticeFacts` holds.
+  void on_news() { was_beside_structure_ = false; }
+  /// A new server serves, so the failed reload no longer matters.
+  void forget_reload_failure() { owed_.reload_failure.clear(); }
+
+  bool has_any() const {
+    return owed_.restart || !owed_.reload_failure.empty() || !owed_.replay_failures.empty() ||
+           !owed_.unread.empty();
+  }
+  /// The restart that must still be told; null if there is none.
+  const RestartNotice* restart() const { return owed_.restart ? &*owed_.restart : nullptr; }
+
+  /// Whether the notice can be put into this raw result of a tools/call. It is put beside
+  /// structured content only once, because it does not count as told there.
+  bool fits(std::string_view result) const;
+  /// Whether the notice can be put into this raw error of a tools/call: its message is a string.
+  static bool fits_error(std::string_view error);
+  /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it
+  /// before the result. Beside structured content it comes last, because some clients parse the
+  /// first block as a copy of that content. Returns whether the notice counts as told.
+  bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
+           Edits& edits);
+  /// Puts the notice behind the message of an error that it fits, because the message is all that
+  /// a model reads of an error. The notice counts as told.
+  void put_into_error(std::string_view raw_id, std::string_view error, const NoticeFacts& known,
+                      Edits& edits);
+  /// Appends a paragraph to the message of an error that a notice fits.
+  static void append_to_error(std::string_view error, std::string_view text, Edits& edits);
+  std::string text(const NoticeFacts& known) const;
+  /// Returns the text, which counts as told in the answer to the request with this raw id.
+  std::string tell(std::string_view raw_id, const NoticeFacts& known);
+  /// Returns the text for an answer that leaves later, when `tell_shown` is called.
+  std::string show(const NoticeFacts& known);
+  /// What the last text that was shown says about the watch, and about the lint.
+  const std::string& shown_watch_problem() const { return shown_.watch_problem; }
+  const std::vector<std::string>& shown_lint() const { return shown_.lint; }
+  /// Whether the last text that was shown says that old code has answered.
+  bool has_shown_old_code() const { return shown_.has_old_code; }
+  /// The text that was shown last counts as told in the answer to the request with this raw id.
+  /// What has happened after `show` is still owed.
+  void tell_shown(std::string_view raw_id);
+  /// The client has cancelled a request that was already answered. If the answer held the last
+  /// notice, nobody has read that notice, and `on_answered_cancelled` returns whether that notice
+  /// said that old code has answered.
+  bool on_answered_cancelled(std::string_view raw_id);
+
+ private:
+  struct Owed {
+    std::optional<RestartNotice> restart;
+    int failed_starts = 0;
+    std::vector<std::string> replay_failures;
+    std::string reload_failure;
+    /// A notice in a result that the client has cancelled.
+    std::string unread;
+  };
+  struct Shown {
+    Owed owed;
+    std::string watch_problem;
+    bool has_old_code = false;
+    std::optional<Generation> noisy;
+    /// Without the words about old code, which are not true any more when another child serves.
+    std::string text;
+    std::vector<std::string> lint;
+  };
+
+  std::string remarks(const NoticeFacts& known) const;
+
+  Owed owed_;
+  Shown shown_;
+  bool was_beside_structure_ = false;
+  Generation noise_told_of_ = kNoGeneration;
+  /// The last notice that was told, and the raw id of the call whose result holds it.
+  struct Told {
+    std::string id;
+    std::string text;
+    bool has_old_code = false;
+  };
+  std::optional<Told> told_;
+};
+
+}  // namespace sitter

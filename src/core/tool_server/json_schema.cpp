@@ -1,0 +1,469 @@
+#include "core/tool_server/json_schema.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "core/base/characters.hpp"
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/tool_server/json_values.hpp"
+#include "core/tool_server/schema_parts.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = nlohmann::json;
+
+/// How much of the schema or of a value a text shows, in bytes.
+constexpr std::size_t kValueShownMax = 1000;
+constexpr std::size_t kNameShownMax = 100;
+
+/// How many parts of a schema, and how many elements of an `enum`, are compared with a value and
+/// its parts. This is about a second of work. Arguments have a few hundred.
+constexpr std::size_t kStepsMax = 1'000'000;
+/// How many parts of a schema may be at work at once. At each level of a value these may be the
+/// part of a property, one in its `anyOf`, the target of a `$ref`, one in the `allOf` of that, and
+/// the target of another `$ref`.
+constexpr std::size_t kDepthMax = 5 * limits::kNestingMax;
+
+Json parsed(std::string_view raw) { return Json::parse(raw.begin(), raw.end(), nullptr, false); }
+
+std::string dumped(const Json& value) {
+  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kValueShownMax);
+}
+
+constexpr auto schema_member = &SchemaParts::member;
+
+/// The first member that the library does not read; empty if the value is no object.
+std::string unreadable_member(std::string_view raw) {
+  for (JsonMember& one : json_members(raw)) {
+    if (parsed(one.value).is_discarded()) return std::move(one.key);
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Checks one value. Stops at the first violation, and at a bound, which is one as well.
+class JsonSchema::Checker {
+ public:
+  explicit Checker(const SchemaParts& parts) : parts_(parts) {}
+
+  /// Where a value stands. It is written out only if the value does not fit: a key may be large,
+  /// and may stand above many items.
+  struct Place {
+    /// Null for the whole value.
+    const Place* parent = nullptr;
+    /// Null for an item.
+    const std::string* key = nullptr;
+    std::size_t index = 0;
+  };
+
+  bool fits(const Json& value, const Json& schema, const Place& place) {
+    if (!may_step()) return false;
+    if (schema == false) return fail(place, "is not allowed", schema);
+    if (!schema.is_object()) return true;
+    const Use use{&value, &schema, innermost_, innermost_ == nullptr ? 1 : innermost_->depth + 1};
+    if (use.depth > kDepthMax) {
+      return give_up(fmt::format("is too large to be checked against its schema: that goes more "
+                                 "than {} levels deep into it",
+                                 kDepthMax),
+                     *parts_.root);
+    }
+    innermost_ = &use;
+    for (const char* const keyword : SchemaParts::kUncheckedKeywords) {
+      if (schema.contains(keyword)) allow_unchecked();
+    }
+    const bool is_fit = fits_keywords(value, schema, place);
+    innermost_ = use.outer;
+    return is_fit;
+  }
+
+  std::optional<Violation> take() { return std::move(violation_); }
+
+ private:
+  bool fits_keywords(const Json& value, const Json& schema, const Place& place) {
+    return fits_value(value, schema, place) && fits_number(value, schema, place) &&
+           fits_text(value, schema, place) && fits_array(value, schema, place) &&
+           fits_object(value, schema, place) && fits_combination(value, schema, place);
+  }
+
+  enum class Fit { no, perhaps, yes };
+
+  /// A part of the schema that is at work on a value.
+  struct Use {
+    const Json* value;
+    const Json* schema;
+    const Use* outer;
+    std::size_t depth;
+  };
+
+  bool fail(const Place& place, std::string what, const Json& part) {
+    if (trials_ == 0 && !violation_) violation_ = {written(place), std::move(what), dumped(part)};
+    return false;
+  }
+
+  /// Ends the check with a violation of the whole value, whatever a `not` makes of it.
+  bool give_up(std::string what, const Json& part) {
+    violation_ = {{}, std::move(what), dumped(part)};
+    return false;
+  }
+
+  bool may_step() {
+    if (violation_) return false;
+    if (++steps_ <= kStepsMax) return true;
+    return give_up(
+        fmt::format("is too large to be checked against its schema: that takes more than {} steps",
+                    kStepsMax),
+        *parts_.root);
+  }
+
+  /// Whether this part is at work on this value already, and would be again without end.
+  bool is_at_work(const Json& value, const Json& schema) const {
+    for (const Use* use = innermost_; use != nullptr && use->value == &value; use = use->outer) {
+      if (use->schema == &schema) return true;
+    }
+    return false;
+  }
+
+  /// "limits.max[2]"
+  static std::string written(const Place& place) {
+    if (place.parent == nullptr) return {};
+    const std::string parent = written(*place.parent);
+    if (place.key == nullptr) return fmt::format("{}[{}]", parent, place.index);
+    return fmt::format("{}{}{}", parent, place.parent->parent == nullptr ? "" : ".",
+                       brief(*place.key, kNameShownMax));
+  }
+
+  /// What is not checked is allowed.
+  bool allow_unchecked() {
+    is_sure_ = false;
+    return true;
+  }
+
+  /// Whether the value fits, without a violation if it does not. It fits perhaps if something was
+  /// not checked.
+  Fit fit_of(const Json& value, const Json& schema) {
+    const bool was_sure = std::exchange(is_sure_, true);
+    ++trials_;
+    const bool is_fit = fits(value, schema, {});
+    --trials_;
+    const bool is_sure = std::exchange(is_sure_, was_sure);
+    return !is_fit ? Fit::no : is_sure ? Fit::yes : Fit::perhaps;
+  }
+
+  struct Count {
+    std::size_t sure = 0;
+    std::size_t perhaps = 0;
+  };
+
+  /// How many of these fit; `fit` is asked for the fit of each.
+  template <class Ask>
+  Count count_fits(const Json& all, const Ask& fit) {
+    Count count;
+    for (const Json& one : all) {
+      const Fit found = fit(one);
+      if (found == Fit::yes) ++count.sure;
+      if (found == Fit::perhaps) ++count.perhaps;
+    }
+    if (count.perhaps > 0) allow_unchecked();
+    return count;
+  }
+
+  static std::string named_types(const Json& types) {
+    if (types.is_string()) return types.get<std::string>();
+    std::vector<std::string> names;
+    for (const Json& type : types)
+      names.push_back(type.is_string() ? type.get<std::string>() : "?");
+    return fmt::format("{}", fmt::join(names, " or "));
+  }
+
+  bool fits_value(const Json& value, const Json& schema, const Place& place) {
+    if (const Json* const type = schema_member(schema, "type")) {
+      const bool is_one =
+          type->is_string()
+              ? has_type(value, type->get<std::string>())
+              : !type->is_array() || std::any_of(type->begin(), type->end(), [&](const Json& one) {
+                  return one.is_string() && has_type(value, one.get<std::string>());
+                });
+      if (!is_one) return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
+    }
+    if (const Json* const allowed = schema_member(schema, "enum");
+        allowed != nullptr && allowed->is_array()) {
+      const bool is_one = std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
+        return !may_step() || is_same(value, one);
+      });
+      if (!is_one) return fail(place, "is none of the allowed values", schema);
+    }
+    if (const Json* const only = schema_member(schema, "const");
+        only != nullptr && !is_same(value, *only)) {
+      return fail(place, "is not the allowed value", schema);
+    }
+    return true;
+  }
+
+  bool fits_number(const Json& value, const Json& schema, const Place& place) {
+    if (!value.is_number()) return true;
+    const double number = value.get<double>();
+    struct Bound {
+      const char* keyword;
+      bool (*holds)(double, double);
+      const char* what;
+    };
+    static constexpr std::array kBounds{
+        Bound{"minimum", [](double a, double b) { return a >= b; }, "is less than the minimum"},
+        Bound{"maximum", [](double a, double b) { return a <= b; }, "is more than the maximum"},
+        Bound{"exclusiveMinimum", [](double a, double b) { return a > b; },
+              "is not more than the bound"},
+        Bound{"exclusiveMaximum", [](double a, double b) { return a < b; },
+              "is not less than the bound"},
+        Bound{"multipleOf", is_multiple, "is no multiple"}};
+    for (const Bound& bound : kBounds) {
+      const Json* const limit = schema_member(schema, bound.keyword);
+      if (limit == nullptr || !limit->is_number()) continue;
+      if (!bound.holds(number, limit->get<double>())) {
+        return fail(place, fmt::format("{} {}", bound.what, limit->dump()), schema);
+      }
+    }
+    return true;
+  }
+
+  bool fits_size(std::size_t size, const Json& schema, const Place& place, const char* least,
+                 const char* most, const char* unit) {
+    const double count = static_cast<double>(size);
+    const Json* const min = schema_member(schema, least);
+    if (min != nullptr && min->is_number() && count < min->get<double>()) {
+      return fail(place, fmt::format("has {} {}, and needs at least {}", size, unit, min->dump()),
+                  schema);
+    }
+    const Json* const max = schema_member(schema, most);
+    if (max != nullptr && max->is_number() && count > max->get<double>()) {
+      return fail(place, fmt::format("has {} {}, and may have at most {}", size, unit, max->dump()),
+                  schema);
+    }
+    return true;
+  }
+
+  Fit match_of(const std::string& pattern, const std::string& text) const {
+    const auto found = parts_.patterns.find(pattern);
+    if (found == parts_.patterns.end() || !found->second.complaint().empty()) return Fit::perhaps;
+    return found->second.matches(text) ? Fit::yes : Fit::no;
+  }
+
+  bool fits_text(const Json& value, const Json& schema, const Place& place) {
+    if (!value.is_string()) return true;
+    const std::string text = value.get<std::string>();
+    if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "characters"))
+      return false;
+    const Json* const pattern = schema_member(schema, "pattern");
+    if (pattern == nullptr || !pattern->is_string()) return true;
+    switch (match_of(pattern->get<std::string>(), text)) {
+      case Fit::yes:
+        return true;
+      case Fit::perhaps:
+        return allow_unchecked();
+      case Fit::no:
+        break;
+    }
+    return fail(place, "does not match the pattern", schema);
+  }
+
+  bool fits_array(const Json& value, const Json& schema, const Place& place) {
+    if (!value.is_array()) return true;
+    if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "items")) return false;
+    const Json* const unique = schema_member(schema, "uniqueItems");
+    if (unique != nullptr && *unique == true) {
+      std::set<std::string> seen;
+      for (const Json& one : value) {
+        if (!seen.insert(canonical(one)).second) return fail(place, "has an item twice", schema);
+      }
+    }
+    // In draft 7 `items` may be a list for the first items, and `additionalItems` is for the rest.
+    const Json* first = schema_member(schema, "prefixItems");
+    const Json* rest = schema_member(schema, "items");
+    if (first == nullptr && rest != nullptr && rest->is_array()) {
+      first = rest;
+      rest = schema_member(schema, "additionalItems");
+    }
+    const std::size_t first_count = first != nullptr && first->is_array() ? first->size() : 0;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const Json* const part = i < first_count ? &(*first)[i] : rest;
+      if (part != nullptr && !fits(value[i], *part, {&place, nullptr, i})) return false;
+    }
+    return fits_contains(value, schema, place);
+  }
+
+  bool fits_contains(const Json& value, const Json& schema, const Place& place) {
+    const Json* const wanted = schema_member(schema, "contains");
+    if (wanted == nullptr) return true;
+    const auto [sure, perhaps] =
+        count_fits(value, [&](const Json& one) { return fit_of(one, *wanted); });
+    const Json* const min = schema_member(schema, "minContains");
+    const Json* const max = schema_member(schema, "maxContains");
+    const double least = min != nullptr && min->is_number() ? min->get<double>() : 1;
+    if (static_cast<double>(sure + perhaps) < least) {
+      return fail(place, "has too few items of a kind", schema);
+    }
+    if (max != nullptr && max->is_number() && static_cast<double>(sure) > max->get<double>()) {
+      return fail(place, "has too many items of a kind", schema);
+    }
+    return true;
+  }
+
+  bool fits_object(const Json& value, const Json& schema, const Place& place) {
+    if (!value.is_object()) return true;
+    if (const Json* const required = schema_member(schema, "required");
+        required != nullptr && required->is_array()) {
+      if (!has_all(value, *required, place, schema)) return false;
+    }
+    if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "members"))
+      return false;
+    const Json* const names = schema_member(schema, "propertyNames");
+    for (const auto& [key, one] : value.items()) {
+      const Place there{&place, &key};
+      if (names != nullptr && !fits(Json(key), *names, there)) return false;
+      if (!fits_member(key, one, schema, there)) return false;
+    }
+    return fits_dependent(value, schema, place);
+  }
+
+  bool has_all(const Json& value, const Json& names, const Place& place, const Json& part) {
+    for (const Json& name : names) {
+      if (name.is_string() && !value.contains(name.get<std::string>())) {
+        return fail(
+            place, fmt::format("has no member `{}`", brief(name.get<std::string>(), kNameShownMax)),
+            part);
+      }
+    }
+    return true;
+  }
+
+  bool fits_member(const std::string& key, const Json& value, const Json& schema,
+                   const Place& there) {
+    bool is_known = false;
+    if (const Json* const properties = schema_member(schema, "properties");
+        properties != nullptr && properties->is_object()) {
+      if (const Json* const part = schema_member(*properties, key)) {
+        is_known = true;
+        if (!fits(value, *part, there)) return false;
+      }
+    }
+    if (const Json* const by_pattern = schema_member(schema, "patternProperties");
+        by_pattern != nullptr && by_pattern->is_object()) {
+      for (const auto& [pattern, part] : by_pattern->items()) {
+        const Fit match = match_of(pattern, key);
+        if (match == Fit::no) continue;
+        is_known = true;
+        if (match == Fit::perhaps) {
+          allow_unchecked();
+        } else if (!fits(value, part, there)) {
+          return false;
+        }
+      }
+    }
+    const Json* const others = schema_member(schema, "additionalProperties");
+    if (is_known || others == nullptr) return true;
+    if (*others == false) return fail(there, "is no known member", schema);
+    return fits(value, *others, there);
+  }
+
+  bool fits_dependent(const Json& value, const Json& schema, const Place& place) {
+    for (const char* const keyword : {"dependentRequired", "dependentSchemas", "dependencies"}) {
+      const Json* const dependent = schema_member(schema, keyword);
+      if (dependent == nullptr || !dependent->is_object()) continue;
+      for (const auto& [key, part] : dependent->items()) {
+        if (!value.contains(key)) continue;
+        if (part.is_array() ? !has_all(value, part, place, schema) : !fits(value, part, place))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  bool fits_combination(const Json& value, const Json& schema, const Place& place) {
+    if (const Json* const reference = schema_member(schema, "$ref");
+        reference != nullptr && reference->is_string()) {
+      const Json* const target = parts_.target(reference->get<std::string>());
+      if (target == nullptr) {
+        allow_unchecked();
+      } else if (is_at_work(value, *target)) {
+        return give_up(
+            "cannot be checked against its schema: the schema refers to itself without end",
+            schema);
+      } else if (!fits(value, *target, place)) {
+        return false;
+      }
+    }
+    if (const Json* const all = schema_member(schema, "allOf"); all != nullptr && all->is_array()) {
+      for (const Json& one : *all) {
+        if (!fits(value, one, place)) return false;
+      }
+    }
+    const auto fit = [&](const Json& one) { return fit_of(value, one); };
+    if (const Json* const any = schema_member(schema, "anyOf"); any != nullptr && any->is_array()) {
+      const auto [sure, perhaps] = count_fits(*any, fit);
+      if (sure + perhaps == 0) return fail(place, "fits none of the allowed schemas", schema);
+    }
+    if (const Json* const one = schema_member(schema, "oneOf"); one != nullptr && one->is_array()) {
+      const auto [sure, perhaps] = count_fits(*one, fit);
+      if (sure > 1 || sure + perhaps == 0) {
+        return fail(place, "does not fit exactly one of the allowed schemas", schema);
+      }
+    }
+    if (const Json* const none = schema_member(schema, "not")) {
+      const Fit found = fit(*none);
+      if (found == Fit::yes) return fail(place, "fits a schema that is not allowed", schema);
+      if (found == Fit::perhaps) allow_unchecked();
+    }
+    return fits_condition(value, schema, place);
+  }
+
+  bool fits_condition(const Json& value, const Json& schema, const Place& place) {
+    const Json* const condition = schema_member(schema, "if");
+    if (condition == nullptr) return true;
+    const Fit found = fit_of(value, *condition);
+    if (found == Fit::perhaps) return allow_unchecked();
+    const Json* const then = schema_member(schema, found == Fit::yes ? "then" : "else");
+    return then == nullptr || fits(value, *then, place);
+  }
+
+  const SchemaParts& parts_;
+  std::optional<Violation> violation_;
+  /// Nothing was allowed because it is not checked.
+  bool is_sure_ = true;
+  /// How many checks that may well fail are under way.
+  std::size_t trials_ = 0;
+  const Use* innermost_ = nullptr;
+  std::size_t steps_ = 0;
+};
+
+JsonSchema::JsonSchema(std::string_view raw) : parts_(std::make_unique<SchemaParts>(parsed(raw))) {}
+
+JsonSchema::JsonSchema(JsonSchema&&) noexcept = default;
+JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;
+JsonSchema::~JsonSchema() = default;
+
+const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
+
+std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
+  const Json value = parsed(raw);
+  if (value.is_discarded()) {
+    return Violation{brief(unreadable_member(raw), kNameShownMax),
+                     "has half of a surrogate pair, or a number beyond the range of a double",
+                     dumped(*parts_->root)};
+  }
+  Checker checker(*parts_);
+  checker.fits(value, *parts_->root, {});
+  return checker.take();
+}
+
+}  // namespace sitter

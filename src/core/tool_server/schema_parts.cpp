@@ -1,0 +1,117 @@
+#include "core/tool_server/schema_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/ascii.hpp"
+#include "core/base/text.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = nlohmann::json;
+
+/// How much of a name a text shows, in bytes.
+constexpr std::size_t kTextShownMax = 100;
+
+/// Keywords whose values are no schemas.
+constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
+/// Keywords whose values are objects of schemas, under names that are no keywords.
+constexpr std::array kMapKeywords{"properties",  "patternProperties", "$defs",
+                                  "definitions", "dependentSchemas",  "dependencies"};
+
+/// The text of a part of a URI, in which %41 stands for A (RFC 6901, section 6).
+std::string without_escapes(std::string_view part) {
+  std::string text;
+  while (!part.empty()) {
+    unsigned char byte = 0;
+    const char* const begin = part.data() + 1;
+    const bool is_escape = part.size() > 2 && part.front() == '%' &&
+                           std::from_chars(begin, begin + 2, byte, 16).ptr == begin + 2;
+    text += is_escape ? static_cast<char>(byte) : part.front();
+    part.remove_prefix(is_escape ? 3 : 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+SchemaParts::SchemaParts(Json schema) : root(std::make_unique<const Json>(std::move(schema))) {
+  read(*root);
+}
+
+const Json* SchemaParts::member(const Json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+void SchemaParts::read(const Json& schema) {
+  if (schema.is_array()) {
+    for (const Json& element : schema) read(element);
+  }
+  if (!schema.is_object()) return;
+  for (const auto& [key, value] : schema.items()) {
+    const auto is_key = [&key](const char* one) { return key == one; };
+    if (std::any_of(kValueKeywords.begin(), kValueKeywords.end(), is_key)) continue;
+    if (std::any_of(kMapKeywords.begin(), kMapKeywords.end(), is_key) && value.is_object()) {
+      for (const auto& [name, part] : value.items()) {
+        if (key == "patternProperties") read_pattern(name);
+        read(part);
+      }
+      continue;
+    }
+    if (std::any_of(kUncheckedKeywords.begin(), kUncheckedKeywords.end(), is_key)) {
+      unchecked.push_back(fmt::format("the keyword {} is not known", key));
+    }
+    if (key == "pattern" && value.is_string()) read_pattern(value.get<std::string>());
+    if (key == "$ref" && value.is_string() && target(value.get<std::string>()) == nullptr) {
+      unchecked.push_back(fmt::format("the reference {} does not point into the schema",
+                                      brief(value.get<std::string>(), kTextShownMax)));
+    }
+    read(value);
+  }
+}
+
+void SchemaParts::read_pattern(const std::string& pattern) {
+  const auto [added, is_new] = patterns.try_emplace(pattern, pattern);
+  if (is_new && !added->second.complaint().empty()) {
+    unchecked.push_back(
+        fmt::format("the pattern {} {}", brief(pattern, kTextShownMax), added->second.complaint()));
+  }
+}
+
+const Json* SchemaParts::target(const std::string& reference) const {
+  if (reference == "#") return root.get();
+  if (!reference.starts_with("#/")) return nullptr;
+  const Json* found = root.get();
+  std::string_view rest = std::string_view(reference).substr(2);
+  for (bool is_last = false; !is_last;) {
+    const std::size_t end = rest.find('/');
+    is_last = end == rest.npos;
+    std::string key = without_escapes(rest.substr(0, end));
+    rest.remove_prefix(is_last ? rest.size() : end + 1);
+    // RFC 6901, section 4.
+    for (const auto& [written, meant] : {std::pair("~1", "/"), std::pair("~0", "~")}) {
+      for (std::size_t at = 0; (at = key.find(written, at)) != key.npos; ++at)
+        key.replace(at, 2, meant);
+    }
+    if (found->is_object()) {
+      found = member(*found, key);
+    } else if (found->is_array() && !key.empty() && key.size() < 6 &&
+               std::all_of(key.begin(), key.end(), is_ascii_digit) &&
+               std::stoul(key) < found->size()) {
+      found = &(*found)[std::stoul(key)];
+    } else {
+      return nullptr;
+    }
+    if (found == nullptr) return nullptr;
+  }
+  return found;
+}
+
+}  // namespace sitter

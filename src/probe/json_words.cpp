@@ -1,0 +1,26 @@
+#include "probe/json_words.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace sitter {
+
+using Json = nlohmann::ordered_json;
+
+Json member(const Json& json, std::string_view key) {
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return found == json.end() ? Json() : *found;
+}
+
+std::string text_in(const Json& json, std::string_view key) {
+  const auto found = member(json, key);
+  return found.is_string() ? found.get<std::string>() : std::string();
+}
+
+std::int64_t number_in(const Json& json, std::string_view key) {
+  const auto found = member(json, key);
+  return found.is_number_integer() ? found.get<std::int64_t>() : 0;
+}
+
+bool is_true(const Json& json, std::string_view key) { return member(json, key) == true; }
+
+}  // namespace sitter
