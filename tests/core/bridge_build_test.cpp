@@ -1,4 +1,4 @@
-#include "core/bridge/ending.hpp"
+#include "core/child/ending.hpp"
 #include "core/rebuild/build.hpp"
 #include "support/rebuild_script.hpp"
 

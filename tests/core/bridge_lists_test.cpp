@@ -1,4 +1,4 @@
-#include "core/report/builtin_tools.hpp"
+#include "core/bridge/tools.hpp"
 #include "core/report/catalogs.hpp"
 #include "support/bridge_script.hpp"
 
@@ -9,7 +9,7 @@ class BridgeListsTest : public BridgeTest {
  protected:
   static std::string builtins() {
     std::string joined;
-    for (const std::string& definition : BuiltinNames().definitions()) joined += "," + definition;
+    for (const std::string& definition : Tools::names({}).definitions()) joined += "," + definition;
     return joined;
   }
   static std::vector<std::string> names(const nlohmann::json& line) {

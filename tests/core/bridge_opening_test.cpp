@@ -1,4 +1,4 @@
-#include "core/report/builtin_tools.hpp"
+#include "core/bridge/tools.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {
@@ -6,7 +6,7 @@ namespace {
 
 class BridgeOpeningTest : public BridgeTest {
  protected:
-  static std::string instructions() { return BuiltinNames().instructions(); }
+  static std::string instructions() { return Tools::names({}).instructions(); }
 
   /// The opening of a child with tools and listChanged, with the bridge's own additions.
   std::string amended(const std::string& opening) {

@@ -1,6 +1,6 @@
 #include "core/base/orders.hpp"
 #include "core/child/handshake.hpp"
-#include "core/report/builtin_tools.hpp"
+#include "core/bridge/tools.hpp"
 #include "core/wire/message.hpp"
 #include "support/bridge_script.hpp"
 
@@ -43,7 +43,7 @@ TEST_F(BridgeOwnOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) 
       "ImportError: no module named x\n"
       "Its tools are missing until it is available. Fix the cause, and then call sitter_status: it "
       "starts the server if the server's files have changed. " +
-          BuiltinNames().instructions());
+          Tools::names({}).instructions());
 }
 
 TEST_F(BridgeOwnOpeningTest, AMendedServerIsStartedByABuiltInTool) {

@@ -1,11 +1,11 @@
-#include "core/report/builtin_tools.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "core/bridge/tools.hpp"
 
 namespace sitter {
 namespace {
@@ -22,6 +22,20 @@ std::vector<std::string> names(const BuiltinNames& names) {
     all.push_back(json::parse(offered)["name"]);
   }
   return all;
+}
+
+std::string definition(Builtin builtin, std::string_view name) {
+  return Tools::definition(builtin).definition(name);
+}
+
+/// The names with these tools for builds, chosen names and allowed tools.
+BuiltinNames names_with(bool has_build, std::map<Builtin, std::string> chosen = {},
+                        std::set<Builtin> allowed = {kBuiltins.begin(), kBuiltins.end()}) {
+  BridgeConfig config;
+  if (has_build) config.build_command = "make";
+  config.tool_names = std::move(chosen);
+  config.tools = std::move(allowed);
+  return Tools::names(config);
 }
 
 TEST(BuiltinDefinitionTest, CarriesWhatEveryRevisionKnowsAndNoMore) {
@@ -75,12 +89,12 @@ TEST(BuiltinDefinitionTest, NamesTheArguments) {
 }
 
 TEST(BuiltinNamesTest, ArePlainUntilTheChildIsKnown) {
-  EXPECT_THAT(names(BuiltinNames()), ElementsAre("sitter_status", "sitter_kill",
-                                                 "sitter_binary_info", "sitter_child_stderr"));
+  EXPECT_THAT(names(Tools::names({})), ElementsAre("sitter_status", "sitter_kill",
+                                                   "sitter_binary_info", "sitter_child_stderr"));
 }
 
 TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
-  BuiltinNames offered;
+  BuiltinNames offered = names_with(false);
   offered.make_way_for(
       std::vector<std::string>{"sitter_status", "sitter_kill", "outer_sitter_kill"});
   EXPECT_THAT(names(offered), ElementsAre("outer_sitter_status", "outer_outer_sitter_kill",
@@ -94,7 +108,7 @@ TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
 }
 
 TEST(BuiltinNamesTest, OnlyTheAllowedToolsAreOffered) {
-  BuiltinNames offered(true, {}, {Builtin::kill, Builtin::rebuild});
+  BuiltinNames offered = names_with(true, {}, {Builtin::kill, Builtin::rebuild});
   EXPECT_THAT(names(offered), ElementsAre("sitter_kill", "sitter_rebuild"));
   offered.offer(Builtin::call);
   EXPECT_FALSE(offered.offers(Builtin::call));
@@ -104,31 +118,32 @@ TEST(BuiltinNamesTest, OnlyTheAllowedToolsAreOffered) {
 }
 
 TEST(BuiltinNamesTest, AToolThatIsNotOfferedHasNoName) {
-  const BuiltinNames offered(true, {{Builtin::kill, "stop"}}, {Builtin::kill, Builtin::build_log});
+  const BuiltinNames offered =
+      names_with(true, {{Builtin::kill, "stop"}}, {Builtin::kill, Builtin::build_log});
   EXPECT_EQ(offered.name(Builtin::rebuild), "");
   EXPECT_EQ(offered.first_name({Builtin::rebuild, Builtin::kill, Builtin::build_log}), "stop");
   EXPECT_EQ(offered.first_name({Builtin::rebuild, Builtin::status}), "");
 }
 
 TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
-  EXPECT_THAT(names(BuiltinNames(true)),
+  EXPECT_THAT(names(names_with(true)),
               ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
                           "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
-  EXPECT_THAT(BuiltinNames(true).instructions(),
+  EXPECT_THAT(names_with(true).instructions(),
               HasSubstr("After an edit, call sitter_rebuild; it builds and restarts"));
 }
 
 TEST(BuiltinNamesTest, SayWhatToCallAfterAnEdit) {
-  EXPECT_THAT(BuiltinNames().instructions(), HasSubstr("After an edit, call sitter_kill;"));
-  EXPECT_THAT(BuiltinNames().definitions()[1], HasSubstr("after an edit"));
-  const BuiltinNames offered(true, {{Builtin::rebuild, "recompile"}});
+  EXPECT_THAT(Tools::names({}).instructions(), HasSubstr("After an edit, call sitter_kill;"));
+  EXPECT_THAT(Tools::names({}).definitions()[1], HasSubstr("after an edit"));
+  const BuiltinNames offered = names_with(true, {{Builtin::rebuild, "recompile"}});
   EXPECT_THAT(offered.instructions(),
               HasSubstr("After an edit, call recompile; it builds and restarts"));
   EXPECT_THAT(offered.definitions()[1], HasSubstr("After an edit, call recompile instead."));
 }
 
 TEST(BuiltinNamesTest, MayBeChosen) {
-  BuiltinNames offered(true, {{Builtin::rebuild, "recompile"}});
+  BuiltinNames offered = names_with(true, {{Builtin::rebuild, "recompile"}});
   EXPECT_EQ(offered.name(Builtin::rebuild), "recompile");
   EXPECT_EQ(offered.find("recompile"), Builtin::rebuild);
   EXPECT_EQ(offered.find("sitter_rebuild"), std::nullopt);
@@ -138,7 +153,7 @@ TEST(BuiltinNamesTest, MayBeChosen) {
 }
 
 TEST(BuiltinNamesTest, ArePlainAgainWhenTheChildsToolIsGone) {
-  BuiltinNames offered;
+  BuiltinNames offered = names_with(false);
   offered.make_way_for(std::vector<std::string>{"sitter_status"});
   offered.make_way_for({});
   EXPECT_EQ(offered.find("sitter_status"), Builtin::status);

@@ -1,4 +1,4 @@
-#include "core/bridge/ending.hpp"
+#include "core/child/ending.hpp"
 #include "core/http/http_link_limits.hpp"
 #include "support/link_script.hpp"
 

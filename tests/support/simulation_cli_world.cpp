@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/bridge/ending.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/tool_server/cli_server.hpp"
 #include "support/played_orders.hpp"

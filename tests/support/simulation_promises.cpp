@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/bridge/ending.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/call_replay.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/own_restart.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/bridge/ending.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/rebuild/rebuild.hpp"

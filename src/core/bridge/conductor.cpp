@@ -4,64 +4,25 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "core/bridge/followers.hpp"
-#include "core/child/child_requests.hpp"
-#include "core/child/history.hpp"
-#include "core/child/killer.hpp"
-#include "core/child/replays.hpp"
-#include "core/child/starts.hpp"
-#include "core/client/in_flight_throttle.hpp"
-#include "core/client/opening.hpp"
-#include "core/client/relist_wait.hpp"
-#include "core/http/http_link_limits.hpp"
-#include "core/rebuild/rebuilder.hpp"
-#include "core/rebuild/watch.hpp"
-#include "core/report/catalogs.hpp"
-#include "core/report/lints.hpp"
-#include "core/report/notices.hpp"
-#include "core/report/old_code.hpp"
+#include "core/wire/reply.hpp"
 
 namespace sitter {
 
 using Level = order::Log::Level;
+using Purpose = Look::Purpose;
 using Reach = DeathReport::Reach;
 
 Conductor::Conductor(BridgeConfig config, Now now)
     : config_(std::move(config)),
-      begun_(now),
       now_(now),
-      requests_(config_.url.empty() ? ClientRequests::Room()
-                                    : ClientRequests::Room{limits::kHttpWaitingCountMax,
-                                                           limits::kHttpWaitingBytesMax}),
-      ids_(config_.seed),
-      names_(!config_.build_command.empty(), config_.tool_names, config_.tools, config_.kind),
-      ring_(config_.stderr_lines),
-      opening_(std::make_unique<Opening>()),
-      throttle_(std::make_unique<InFlightThrottle>()),
-      child_requests_(std::make_unique<ChildRequests>()),
-      starts_(std::make_unique<Starts>(config_.restarts, config_.restarts_max)),
-      replays_(std::make_unique<Replays>(config_.replayed_tools)),
-      killer_(std::make_unique<Killer>(config_.kill_grace)),
-      history_(std::make_unique<History>()),
-      rebuilder_(std::make_unique<Rebuilder>(
-          Rebuilder::Options{!config_.build_command.empty(), config_.on_busy_wait,
-                             config_.kill_grace, !config_.url.empty()})),
-      watch_(std::make_unique<Watch>(
-          Watch::Options{config_.watches(), !config_.build_command.empty(), config_.debounce})),
-      catalogs_(std::make_unique<Catalogs>()),
-      lints_(std::make_unique<Lints>(config_.lints)),
-      notices_(std::make_unique<Notices>()),
-      old_code_(std::make_unique<OldCode>(config_.writes_notices && !config_.watches())),
-      relist_(std::make_unique<RelistWait>()),
-      followers_(std::make_unique<Followers>()) {
-  if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
-}
-
-Conductor::~Conductor() = default;
+      desk_(config_, Tools::names(config_), now_, out_),
+      servers_(config_, ending_, now_, out_, desk_, [this] { return rebuilds_.replacement(); }),
+      rebuilds_(config_, ending_, now_, out_, desk_, servers_),
+      news_(config_, ending_, now_, out_, desk_, servers_, rebuilds_),
+      tools_(config_, ending_, now_, out_, desk_, servers_, rebuilds_, news_) {}
 
 void Conductor::handle(const Fact& fact, Now now) {
   if (ending_.is_over()) return;
@@ -80,37 +41,37 @@ void Conductor::handle(const Fact& fact, Now now) {
 template <class Row>
 void Conductor::each_deadline(Row row) {
   const auto in_settle = [] {};
-  row(answers_.deadline(), [this] { answers_.on_timeout(now_, out_); });
-  row(rebuilder_->build_deadline(), [this] { rebuilder_->on_build_timeout(turn()); });
-  row(patience_end(), [this] { answer_patient_requests(); });
-  row(absence_patience_end(), [this] { answer_undelivered(); });
-  row(rebuilder_->deadline(), [this] { on_rebuild_timeout(); });
-  row(rebuilder_->progress_deadline(), [this] { tell_build_progress(); });
-  row(rebuilder_->quiet_deadline(), in_settle);
-  for (Child& child : generations_) {
+  Opening& opening = desk_.opening();
+  Rebuilder& rebuilder = rebuilds_.rebuilder();
+  Killer& killer = servers_.killer();
+  row(desk_.answers().deadline(), [&] { desk_.answers().on_timeout(now_, out_); });
+  row(rebuilder.build_deadline(), [&] { rebuilder.on_build_timeout(desk_.turn()); });
+  row(rebuilds_.patience_end(), [this] { news_.answer_patient_requests(); });
+  row(servers_.absence_patience_end(), [this] { news_.answer_undelivered(); });
+  row(rebuilder.deadline(), [this] { rebuilds_.on_timeout(); });
+  row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
+  row(rebuilder.quiet_deadline(), in_settle);
+  for (Child& child : servers_.generations()) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
       row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
-      row(child.own_restart.deadline(), [&] { on_own_restart_timeout(child); });
+      row(child.own_restart.deadline(), [&] { servers_.on_own_restart_timeout(child); });
       row(child.retires_at(), in_settle);
     }
-    if (child.life.is_up()) row(child.absence.again_at(), [&] { try_again(child); });
-    row(replaceable_at(child), in_settle);
+    if (child.life.is_up()) row(child.absence.again_at(), [&] { servers_.try_again(child); });
+    row(rebuilds_.replaceable_at(child), in_settle);
     row(child.input.deadline(), [&] { on_deaf(child); });
   }
-  row(opening_->answer_by(), [this] { answer_slow_opening(); });
-  row(opening_->answer_second_by(), [this] { answer_second_openings(); });
-  row(starts_->restart_due(), [this] { restart(); });
-  row(watch_->deadline(), in_settle);
-  row(throttle_->deadline(), [this] { throttle_->on_timeout(now_); });
-  row(relist_->deadline(), [this] {
-    relist_->on_timeout(now_);
-    release_held();
-  });
-  row(streams_.deadline(), [this] { on_streams_timeout(); });
-  row(killer_->deadline(), [this] { killer_->on_timeout(now_, out_); });
+  row(opening.answer_by(), [this] { news_.answer_slow_opening(); });
+  row(opening.answer_second_by(), [this] { news_.answer_second_openings(); });
+  row(servers_.starts().restart_due(), [this] { servers_.restart(); });
+  row(rebuilds_.watch().deadline(), in_settle);
+  row(desk_.throttle().deadline(), [this] { desk_.throttle().on_timeout(now_); });
+  row(news_.relist_deadline(), [this] { news_.on_relist_timeout(); });
+  row(desk_.streams().deadline(), [this] { servers_.on_streams_timeout(); });
+  row(killer.deadline(), [&] { killer.on_timeout(now_, out_); });
   row(ending_.deadline(), [this] { on_ending_timeout(); });
 }
 
@@ -136,13 +97,13 @@ void Conductor::on_startup_timeout(Child& child) {
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;
   const std::string why = child.absence.is_on() ? child.absence.why() : std::string();
-  if (ClientRequest* const asked = opening()) {
-    answer_opening_ourselves(*asked,
-                             end_clause({reason, {}, child.life.lifetime(now_), why}) +
-                                 " (--startup-timeout sets the limit)",
-                             ring_.tail(child.gen()));
+  if (ClientRequest* const asked = desk_.asked_opening()) {
+    news_.answer_opening_ourselves(*asked,
+                                   end_clause({reason, {}, child.life.lifetime(now_), why}) +
+                                       " (--startup-timeout sets the limit)",
+                                   servers_.ring().tail(child.gen()));
   }
-  child.life.take_down(reason, why, ladder(), now_, out_);
+  child.life.take_down(reason, why, servers_.ladder(), now_, out_);
 }
 
 void Conductor::on_deaf(Child& child) {
@@ -153,159 +114,137 @@ void Conductor::on_deaf(Child& child) {
 void Conductor::on_ending_timeout() {
   ending_.on_timeout();
   if (ending_.state() == Ending::State::owed) {
-    stop(ladder());
+    stop(servers_.ladder());
   } else if (ending_.is_stopping()) {
-    generations_.release(out_);
-    rebuilder_->abandon_build(out_);
+    servers_.generations().release(out_);
+    rebuilds_.rebuilder().abandon_build(out_);
   }
 }
 
-bool Conductor::reads_client() const {
-  return throttle_->reads() &&
-         std::none_of(generations_.begin(), generations_.end(),
+bool Conductor::reads_client() {
+  return desk_.throttle().reads() &&
+         std::none_of(servers_.generations().begin(), servers_.generations().end(),
                       [](const Child& child) { return child.input.is_full(); });
 }
 
 /// The process of this child or build; null if it is over.
-ChildLifecycle* Conductor::hears_life(Generation gen) {
-  if (is_build(gen)) return rebuilder_->life(gen);
-  Child* const child = generations_.find(gen);
-  return child == nullptr ? nullptr : &child->life;
-}
-
-/// The end of a child that is being taken down now.
-ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
-  ChildEnd end{reason, {}, {}, {}};
-  end.is_unseen = true;
-  end.had_no_child = child == nullptr;
-  end.is_foreign = is_foreign(child);
-  if (child != nullptr) end.lifetime = child->life.lifetime(now_);
-  return end;
+ChildLifecycle* Conductor::life(Generation gen) {
+  return is_build(gen) ? rebuilds_.rebuilder().life(gen) : servers_.life(gen);
 }
 
 void Conductor::on(const fact::ClientClosedInput&) {
   if (!ending_.on_input_closed(now_)) return;
-  relist_->give_up();
-  release_held();
-  streams_.pass_ends(turn());
+  news_.give_up_relist();
+  desk_.streams().pass_ends(desk_.turn());
 }
 
 void Conductor::on(const fact::ClientClosedOutput&) { on(fact::StopSignalled{0}); }
 
 void Conductor::on(const fact::StopSignalled& fact) {
   if (!ending_.hurry(fact.exit_code)) return;
-  relist_->give_up();
-  release_held();
+  news_.give_up_relist();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // The bridge no longer waits for any answer.
-  for (const Child& child : generations_) {
-    const ChildEnd end = end_for(EndReason::shut_down, &child);
-    const DeathReport report = report_of(end, {}, Reach::in_flight);
-    for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
-      fail(*request, report);
+  for (const Child& child : servers_.generations()) {
+    const ChildEnd end = servers_.end_for(EndReason::shut_down, &child);
+    const DeathReport report = news_.report_of(end, {}, Reach::in_flight);
+    for (ClientRequest* request : desk_.requests().all(ClientRequest::State::sent, child.gen())) {
+      news_.fail(*request, report);
     }
   }
   ending_.abandon_at(now_.steady + limits::kSignalExitAfter);
 }
 
 void Conductor::on(const fact::ChildStarted& fact) {
-  ChildLifecycle* const life = hears_life(fact.gen);
-  if (life == nullptr) return;
-  if (!is_build(fact.gen)) left_process_ = kNoGeneration;
-  life->on_started(fact, now_, out_);
-  out_.log(Level::info,
-           fact.pid == 0 && is_tool()
-               ? fmt::format("child {} is a description of {}", fact.gen, config_.command)
-           : fact.pid == 0
-               ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
-               : fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
-                             fact.gen, fact.pid));
-  Child* const child = generations_.find(fact.gen);
-  if (child == nullptr) return;
-  child->absence.on_try();
-  if (generations_.is_candidate(*child)) {
-    child->stderr_apart.emplace(config_.stderr_lines);
+  ChildLifecycle* const process = life(fact.gen);
+  if (process == nullptr) return;
+  process->on_started(fact, now_, out_);
+  if (is_build(fact.gen)) {
+    out_.log(Level::info, fmt::format("build {} started, pid {}", fact.gen, fact.pid));
   } else {
-    ring_.child_started(fact.gen, fact.pid);
+    servers_.on_started(fact);
   }
 }
 
 void Conductor::on(const fact::ChildStartFailed& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact, now_);
-  if (fact.again_after) on_absent(fact.gen, fact.reason, *fact.again_after);
+  if (auto* const process = life(fact.gen)) process->on_start_failed(fact, now_);
+  if (fact.again_after) news_.on_absent(fact.gen, fact.reason, *fact.again_after);
 }
 
 void Conductor::on(const fact::ChildErrorLine& fact) {
-  if (hears_life(fact.gen) == nullptr && fact.gen != left_process_) return;
-  if (is_build(fact.gen)) {
-    on_build_line(fact);
-    return;
+  if (!is_build(fact.gen)) {
+    servers_.on(fact);
+  } else if (life(fact.gen) != nullptr) {
+    rebuilds_.on_build_line(fact);
   }
-  Child* const child = generations_.find(fact.gen);
-  (child == nullptr ? ring_ : ring_of(*child)).add(fact.gen, fact.line, fact.bytes_cut);
-  followers_->tell(fact.line, out_);
-}
-
-StderrRing& Conductor::ring_of(Child& child) {
-  return child.stderr_apart ? *child.stderr_apart : ring_;
 }
 
 void Conductor::on(const fact::ChildOutputEnded& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_output_ended(ladder(), now_, out_);
+  if (auto* const process = life(fact.gen)) process->on_output_ended(servers_.ladder(), now_, out_);
 }
 
 void Conductor::on(const fact::ChildErrorEnded& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_error_ended(out_);
+  if (auto* const process = life(fact.gen)) process->on_error_ended(out_);
 }
 
 void Conductor::on(const fact::ChildExited& fact) {
-  if (fact.gen == left_process_) {
-    left_process_ = kNoGeneration;
-    history_->on_left_process_over(fact.gen, fact.status, ring_.tail(fact.gen), now_.wall);
-  }
-  if (auto* const life = hears_life(fact.gen)) life->on_exited(fact.status, now_, out_);
+  servers_.on_left_exited(fact);
+  if (auto* const process = life(fact.gen)) process->on_exited(fact.status, now_, out_);
 }
 
 void Conductor::on(const fact::ChildLost& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_lost(fact, now_, out_);
+  if (auto* const process = life(fact.gen)) process->on_lost(fact, now_, out_);
 }
 
 void Conductor::on(const fact::UnitSignalled& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_unit_signalled(fact, now_, out_);
+  if (auto* const process = life(fact.gen)) process->on_unit_signalled(fact, now_, out_);
 }
 
 void Conductor::on(const fact::OrphanEnded&) {
-  for (Child& child : generations_) child.life.on_orphan_ended(out_);
-  rebuilder_->on_orphan_ended(out_);
+  for (Child& child : servers_.generations()) child.life.on_orphan_ended(out_);
+  rebuilds_.rebuilder().on_orphan_ended(out_);
 }
 
 void Conductor::on(const fact::ChildInputFull& fact) {
-  if (Child* const child = generations_.find(fact.gen)) child->input.on_full(now_);
+  if (Child* const child = servers_.generations().find(fact.gen)) child->input.on_full(now_);
 }
 
 void Conductor::on(const fact::ChildInputMoved& fact) {
-  if (Child* const child = generations_.find(fact.gen)) child->input.on_moved(now_);
+  if (Child* const child = servers_.generations().find(fact.gen)) child->input.on_moved(now_);
 }
 
 void Conductor::on(const fact::ChildInputDrained& fact) {
-  if (Child* const child = generations_.find(fact.gen)) child->input.on_drained();
+  if (Child* const child = servers_.generations().find(fact.gen)) child->input.on_drained();
 }
 
 void Conductor::on(const fact::ChildInputBroken& fact) {
-  if (Child* const child = generations_.find(fact.gen))
-    child->life.on_input_broken(ladder(), now_, out_);
+  if (Child* const child = servers_.generations().find(fact.gen))
+    child->life.on_input_broken(servers_.ladder(), now_, out_);
 }
 
 void Conductor::on(const fact::CommandFilesChecked& fact) {
-  const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
-  if (!is_idle() || ending_.has_stopped()) return;
-  if (fact.changed && (needs_child() || is_for_mended)) {
-    start(config_.kind != ServerKind::elsewhere
-              ? "its files changed after a failed start"
-              : "another try, since " + end_clause(starts_->last_failure()->end));
-  } else if (needs_child() && !is_for_mended) {
-    const auto& failure = starts_->last_failure();
-    on_start_failed(failure->end, failure->stderr_tail, true);
+  Starts& starts = servers_.starts();
+  const bool is_for_mended = starts.on_checked() == Starts::Check::for_mended;
+  if (!servers_.is_idle() || ending_.has_stopped()) return;
+  const bool is_needed = desk_.needs_server();
+  if (fact.changed && (is_needed || is_for_mended)) {
+    servers_.start(servers_.traits().starts_here
+                       ? "its files changed after a failed start"
+                       : "another try, since " + end_clause(starts.last_failure()->end));
+  } else if (is_needed && !is_for_mended) {
+    const auto& failure = starts.last_failure();
+    news_.on_start_failed(failure->end, failure->stderr_tail, true);
+  }
+}
+
+void Conductor::on(const fact::BinaryInspected& fact) {
+  news_.on_binary(fact.facts);
+  if (fact.look.purpose == Purpose::notice) {
+    news_.amend_notice();
+  } else if (fact.look.purpose != Purpose::rebuild) {
+    tools_.on(fact);
+  } else if (rebuilds_.rebuilder().waits_for(Rebuilder::State::look)) {
+    news_.finish_rebuild(rebuilds_.on_looked_at_new_child());
   }
 }
 
@@ -318,7 +257,7 @@ void Conductor::settle() {
     // First the ends of children are handled, then the next child serves, then waiting work goes
     // on.
     bool is_one_suspected = false;
-    generations_.settle(
+    servers_.generations().settle(
         [&](Child& child) {
           advance(child);
           is_one_suspected = is_one_suspected || child.own_restart.is_suspected();
@@ -326,62 +265,55 @@ void Conductor::settle() {
         [this](Child dead) { on_over(std::move(dead)); });
     // A child that has answered its replayed calls also gets the calls that another child has
     // answered since. The child may have come to serve in the step before.
-    if (!replays_->is_empty()) {
-      for (Child& child : generations_) catch_up(child);
-    }
+    servers_.catch_up();
     // A failed build ends its rebuild; a successful build lets it go on.
-    if (rebuilder_->is_build_over()) on_build_over();
+    if (rebuilds_.rebuilder().is_build_over()) on_build_over();
     // A rebuild that kills first waits until no child is left and no kill is on its way.
-    if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
-    if (rebuilder_->is_on()) advance_rebuild();
+    servers_.advance_kill();
+    if (auto report = rebuilds_.advance()) news_.finish_rebuild(*std::move(report));
     // A server that was started anew behind the process of its child is another child, which must
     // be opened, unless a rebuild replaces it. The next round opens it.
-    leads_on = is_one_suspected && take_own_restarts();
+    leads_on = is_one_suspected && take_own_restart();
     // Only now is it known whether a build has begun, which reads all files that have changed so
     // far, and whether a reload is over.
-    if (watch_->is_on()) note_reload();
-    has_settled_files = is_due(watch_->deadline(), now_);
-    if (has_settled_files) on_files_settled();
+    if (rebuilds_.watch().is_on()) rebuilds_.note_reload();
+    has_settled_files = is_due(rebuilds_.watch().deadline(), now_);
+    if (has_settled_files) rebuilds_.on_files_settled();
     // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
     // above may have answered the last request, or seen the last end.
     if (!ending_.is_none()) advance_ending();
     // A request starts a child, unless a step above has done so.
-    start_if_due();
+    servers_.start_if_due();
+    rebuilds_.note_starts();
     // A start that waits for a busy file is over as soon as a step takes the child down.
-  } while (has_settled_files || leads_on || generations_.is_one_over());
+  } while (has_settled_files || leads_on || servers_.generations().is_one_over());
   // Answered requests are out now, so their bytes no longer count.
-  throttle_->settle(requests_.bytes(), now_);
-}
-
-ChildLifecycle::Ladder Conductor::ladder() const {
-  ChildLifecycle::Ladder ladder = ending_.ladder(config_.kill_grace);
-  // A tool has no stdin of its own to close, so its commands are ended at once.
-  if (is_tool()) ladder.close = Milliseconds::zero();
-  return ladder;
+  desk_.throttle().settle(desk_.requests().bytes(), now_);
 }
 
 /// Takes everything down. Waiting requests are answered at once, and requests in flight when their
 /// child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
-  starts_->cancel_restart();
-  take_back_process("the end of the session");
-  generations_.take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
-  rebuilder_->stop(ladder, turn());
-  const ChildEnd end = end_for(EndReason::shut_down);
-  if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
-  fail_waiting(report_of(end, {}, Reach::not_delivered));
+  servers_.starts().cancel_restart();
+  servers_.take_back_process("the end of the session");
+  servers_.generations().take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
+  rebuilds_.rebuilder().stop(ladder, desk_.turn());
+  news_.answer_waiting(servers_.end_for(EndReason::shut_down), {});
 }
 
 void Conductor::advance_ending() {
-  if (ending_.state() == Ending::State::owed && requests_.owed_to_client_count() == 0)
-    stop(ladder());
-  if (!ending_.is_stopping() || !generations_.is_empty() || rebuilder_->is_building()) return;
-  for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
-    answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
+  ClientRequests& requests = desk_.requests();
+  if (ending_.state() == Ending::State::owed && requests.owed_to_client_count() == 0)
+    stop(servers_.ladder());
+  if (!ending_.is_stopping() || !servers_.generations().is_empty() ||
+      rebuilds_.rebuilder().is_building())
+    return;
+  for (ClientRequest* request : requests.all(ClientRequest::State::ours)) {
+    desk_.answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
-  streams_.end_all(server_info_member(config_.sitter_version), turn());
-  answers_.output().flush(out_);
+  desk_.streams().end_all(server_info_member(config_.sitter_version), desk_.turn());
+  desk_.answers().output().flush(out_);
   out_.push(order::Exit{ending_.exit_code(), !ending_.is_hurried()});
   ending_.end();
 }

@@ -1,21 +1,17 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/child/child_requests.hpp"
-#include "core/child/history.hpp"
-#include "core/child/list_survey.hpp"
 #include "core/child/unopened.hpp"
-#include "core/client/opening.hpp"
+#include "core/client/session.hpp"
 #include "core/client/stream_tag.hpp"
-#include "core/report/catalogs.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
 #include "core/wire/salvage.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/limits.hpp"
@@ -45,7 +41,7 @@ bool is_task(const ClientRequest& request, std::string_view result) {
 }  // namespace
 
 void Conductor::on(const fact::ChildLine& fact) {
-  Child* const child = generations_.find(fact.gen);
+  Child* const child = servers_.generations().find(fact.gen);
   if (child == nullptr) return;
   const Message* const message = fact.message != nullptr ? fact.message : reader_.read(fact.line);
   if (message != nullptr) {
@@ -57,11 +53,11 @@ void Conductor::on(const fact::ChildLine& fact) {
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
   child.handshake.on_spoken(now_);
-  if (child.absence.is_on()) try_again(child);
+  if (child.absence.is_on()) servers_.try_again(child);
   child.absence.on_heard();
   switch (message.kind) {
     case Message::Kind::request:
-      on_child_request(child, message, line);
+      servers_.on_child_request(child, message, line);
       break;
     case Message::Kind::notification:
       on_child_notification(child, message, line);
@@ -78,7 +74,7 @@ void Conductor::on_child_message(Child& child, const Message& message, Line line
 void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   const std::string what = reader_.defect().what;
   const SplitLine split = split_objects(line.text());
-  for (const std::string_view text : split.texts) add_noise(child, text);
+  for (const std::string_view text : split.texts) servers_.add_noise(child, text);
   bool has_message = false;
   for (const std::string_view object : split.objects) {
     parts_.push_back({child.gen(), Line::padded(object)});
@@ -95,7 +91,7 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
 
 /// One of several objects on a line, as if it had stood on a line of its own.
 void Conductor::on_part(const Part& part) {
-  Child* const child = generations_.find(part.gen);
+  Child* const child = servers_.generations().find(part.gen);
   if (child == nullptr) return;
   if (const Message* const message = reader_.read(part.line)) {
     on_child_message(*child, *message, part.line);
@@ -103,15 +99,15 @@ void Conductor::on_part(const Part& part) {
   }
   const std::string what = reader_.defect().what;
   const std::string_view object = part.line.text();
-  add_noise(*child, object);
+  servers_.add_noise(*child, object);
   if (looks_like_answer(object)) answer_unreadable(*child, lenient_id(object), what);
 }
 
 void Conductor::on(const fact::ChildLineTooLong& fact) {
-  Child* const child = generations_.find(fact.gen);
+  Child* const child = servers_.generations().find(fact.gen);
   if (child == nullptr) return;
   const std::string what = too_long_text(fact.size);
-  add_noise(*child, fact.head);
+  servers_.add_noise(*child, fact.head);
   out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
   if (const std::string_view id = lenient_id(fact.head, fact.tail); !id.empty()) {
     answer_unreadable(*child, id, what);
@@ -119,7 +115,7 @@ void Conductor::on(const fact::ChildLineTooLong& fact) {
     // Some request may never be answered now, and nobody can tell which.
     child->life.take_down(EndReason::wrote_rubbish,
                           fmt::format("it wrote a line of {} bytes that shows no id", fact.size),
-                          ladder(), now_, out_);
+                          servers_.ladder(), now_, out_);
   }
 }
 
@@ -128,129 +124,77 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
   if (child.handshake.state() == Handshake::State::opening &&
       same_id(id, child.handshake.opening_id())) {
     std::string why = fmt::format("its answer to initialize could not be read: {}", what);
-    if (ClientRequest* const asked = opening()) {
-      answer_opening_ourselves(*asked, why, ring_.tail(child.gen()));
+    if (ClientRequest* const asked = desk_.asked_opening()) {
+      news_.answer_opening_ourselves(*asked, why, servers_.ring().tail(child.gen()));
     }
-    child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
+    child.life.take_down(EndReason::opening_refused, std::move(why), servers_.ladder(), now_, out_);
     return;
   }
-  ClientRequest* const request = find_sent(child, id);
+  ClientRequest* const request = servers_.find_sent(child, id);
   if (request == nullptr) return;
   if (request->state == RequestState::cancelled) {
-    requests_.take(*request);
+    desk_.requests().take(*request);
     return;
   }
   std::string text = fmt::format(
       "[mcp-sitter] The server answered this request, but its answer could not be read: {}.", what);
-  if (names_.offers(Builtin::child_stderr)) {
+  if (desk_.names().offers(Builtin::child_stderr)) {
     text += fmt::format(" {} shows what the server {}, marked [stdout].",
-                        names_.name(Builtin::child_stderr), config_.url.empty() ? "wrote" : "sent");
+                        desk_.names().name(Builtin::child_stderr), servers_.traits().wrote);
   }
-  answer_failure(*request, ErrorCode::internal_error, text);
-}
-
-/// Text on stdout that is not a message. The ring keeps it, because it would break the client.
-void Conductor::add_noise(Child& child, std::string_view text) {
-  constexpr std::size_t kept = limits::kStderrLineMax;
-  ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
-                            text.size() - std::min(text.size(), kept));
-  if (const Announcement announcement = announcement_in(text); announcement != Announcement::none) {
-    expect_own_restart(child, announcement);
-    return;
-  }
-  if (history_->add_noise(child.gen(), text.substr(0, kept))) {
-    out_.log(Level::warn, fmt::format("child {} {} what is not a message: {}", child.gen(),
-                                      config_.url.empty() ? "wrote to stdout" : "sent",
-                                      history_->noise()->first_line));
-  }
-}
-
-void Conductor::on_child_request(Child& child, const Message& message, Line line) {
-  if (!opening_->session().is_asked()) {
-    // No client of the stateless revision would answer.
-    out_.log(Level::warn, fmt::format("child {} sent a request ({}) outside of a session that was "
-                                      "opened with initialize; it was dropped",
-                                      child.gen(), brief(message.method_text, 100)));
-    return;
-  }
-  const std::string_view token = message.params.meta_progress_token;
-  if (!child_requests_->has_room(message.id, token)) {
-    // A child that asks and does not read would fill its queue with these errors.
-    if (!child.life.is_up() || !child.input.is_open()) return;
-    out_.push(order::SendToChild{
-        child.gen(),
-        Outgoing::own(error_line(
-            message.id, ErrorCode::internal_error,
-            fmt::format("the client has {} requests of the server unanswered, and mcp-sitter "
-                        "passes on at most {}, with {} bytes of ids and progress tokens",
-                        child_requests_->count(), limits::kChildRequestsMax,
-                        limits::kChildRequestBytesMax)))});
-    return;
-  }
-  const std::string id = child_requests_->add(child.gen(), message.id, token);
-  Edits edits(line);
-  edits.replace(message.id, id);
-  if (!token.empty()) edits.replace(token, id);
-  to_client(edits.outgoing());
+  desk_.answer_failure(*request, ErrorCode::internal_error, text);
 }
 
 void Conductor::on_child_notification(Child& child, const Message& message, Line line) {
   switch (message.method) {
     case Method::progress:
-      if (!answers_.passes_progress(message.params.progress_token, now_)) {
+      if (!desk_.answers().passes_progress(message.params.progress_token, now_)) {
         out_.log(Level::debug, "progress that may not follow what the client has was dropped");
         return;
       }
       break;
-    case Method::cancelled: {
-      const std::string_view cancelled = message.params.request_id;
-      auto* stream = streams_.find(cancelled, child.gen());
-      const std::string id = child_requests_->client_id(child.gen(), cancelled);
-      if (stream == nullptr && id.empty())
-        stream = streams_.find(cancelled, sender(child, cancelled));
-      if (stream != nullptr) {
-        streams_.on_cancelled(*stream, message, line, !ending_.is_none(), turn());
-      } else if (!id.empty()) {
-        child_requests_->take(id);
-        to_client(Outgoing::spliced(line, cancelled, id));
-      } else {
-        out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
-      }
+    case Method::cancelled:
+      on_child_cancelled(child, message, line);
       return;
-    }
     case Method::tools_list_changed:
-      survey_again(child, CatalogKind::tools);
-      pass_change(child, message, line);
-      return;
     case Method::prompts_list_changed:
-      survey_again(child, CatalogKind::prompts);
-      pass_change(child, message, line);
-      return;
     case Method::resources_list_changed:
-      survey_again(child, CatalogKind::resources);
-      pass_change(child, message, line);
-      return;
+      child.survey_again(*changed_kind(message.method), now_, out_);
+      [[fallthrough]];
     case Method::resources_updated:
-      pass_change(child, message, line);
+      desk_.pass_change(child.sender(message.params.subscription_id), message, line);
       return;
     case Method::subscriptions_acknowledged:
-      streams_.on_acknowledged(sender(child, message.params.subscription_id), message, line,
-                               turn());
+      desk_.streams().on_acknowledged(child.sender(message.params.subscription_id), message, line,
+                                      desk_.turn());
       return;
     default:
       break;
   }
-  to_client(Outgoing::passed(line));
+  desk_.to_client(Outgoing::passed(line));
 }
 
-void Conductor::survey_again(Child& child, CatalogKind kind) {
-  if (child.life.is_up() && !child.is_retiring()) child.handshake.survey_again(kind, now_, out_);
+void Conductor::on_child_cancelled(Child& child, const Message& message, Line line) {
+  const std::string_view cancelled = message.params.request_id;
+  auto* stream = desk_.streams().find(cancelled, child.gen());
+  const std::string id = servers_.questions().client_id(child.gen(), cancelled);
+  if (stream == nullptr && id.empty()) {
+    stream = desk_.streams().find(cancelled, child.sender(cancelled));
+  }
+  if (stream != nullptr) {
+    desk_.streams().on_cancelled(*stream, message, line, !ending_.is_none(), desk_.turn());
+  } else if (!id.empty()) {
+    servers_.questions().take(id);
+    desk_.to_client(Outgoing::spliced(line, cancelled, id));
+  } else {
+    out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
+  }
 }
 
 /// The lists that could not be taken before, because the child did not know the client's version.
 void Conductor::take_missing_lists(Child& child) {
-  if (child.lists == Child::Lists::unknown || catalogs_->tools().is_known()) return;
-  for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
+  if (child.lists == Child::Lists::unknown || news_.catalogs().tools().is_known()) return;
+  for (const CatalogKind kind : kCatalogKinds) child.survey_again(kind, now_, out_);
 }
 
 void Conductor::on_child_answer(Child& child, const Message& message, Line line) {
@@ -265,14 +209,14 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
-    note_served(child);
+    servers_.note_served(child);
     return;
   }
   if (child.own_restart.on_answer(message)) return;
   const auto [stream, request] = answered_by(child, message);
   if (stream != nullptr) {
-    note_served(child);
-    streams_.on_answer(*stream, message, line, !ending_.is_none(), turn());
+    servers_.note_served(child);
+    desk_.streams().on_answer(*stream, message, line, !ending_.is_none(), desk_.turn());
     return;
   }
   if (request == nullptr) {
@@ -280,8 +224,8 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
                                        child.gen(), brief(message.id, 100)));
     return;
   }
-  note_served(child);
-  if (child.prove_answer() && child.life.is_up()) ask_for_streams(child);
+  servers_.note_served(child);
+  if (child.prove_answer() && child.life.is_up()) servers_.ask_for_streams(child);
   if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",
@@ -293,64 +237,54 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (request->is_stateless) note_version(child, *request, message);
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
-  if (is_replayed(*request) && request->state != RequestState::cancelled) {
-    note_replayed(child, *request, message.result);
+  if (request->state != RequestState::cancelled && servers_.replays().repeats(*request)) {
+    const Message* const call =
+        request->has_line() ? desk_.read_kept(request->extra->line.line()) : nullptr;
+    servers_.replays().on_result(child, *request, message.result,
+                                 call == nullptr ? std::string_view() : call->params_raw, out_);
   }
   const bool may_hold = message.error.size() <= limits::kRefusalBytesMax &&
-                        requests_.held_bytes() + line.text().size() <= limits::kHeldBytesMax;
+                        desk_.requests().held_bytes() + line.text().size() <= limits::kHeldBytesMax;
   const bool is_held = message.kind == Message::Kind::error && may_hold &&
                        (may_be_refusal(child, *request, message.error) ||
-                        doubt_opening(child, *request, message.error));
+                        servers_.doubt_opening(child, *request, message.error));
   if (is_held) {
     child.has_held_errors = true;
     request->more().is_refusal = true;
-    hold(*request, edits.apply());
+    news_.hold(*request, edits.apply());
     const bool is_unclear = child.handshake.was_opened() && !child.own_restart.is_suspected();
-    if (is_unclear) tell_doubt(*request);
+    if (is_unclear) servers_.tell_doubt(*request);
   } else if (request->state == RequestState::cancelled) {
-    answers_.send_late(*request, edits.outgoing(), turn());
-    requests_.take(*request);
+    desk_.answers().send_late(*request, edits.outgoing(), desk_.turn());
+    desk_.requests().take(*request);
   } else if (request->method == Method::tools_list) {
-    pass_tools(child, *request, message, edits);
+    news_.pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call && !child.is_retiring()) {
-    // A client may reject a result with a finding, so the finding is told in a later result.
-    const bool is_linted = wants_lint(child, *request, message);
-    const std::string tool = is_linted ? request->tool : std::string();
-    pass_tool_result(*request, message, edits);
-    if (is_linted) lint_result(tool, message.result);
+    news_.pass_tool_result(child, *request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
-    answer(*request, edits.outgoing());
+    desk_.answer(*request, edits.outgoing());
   }
 }
 
 /// An exact match of the id wins over an id that the child may have rounded.
 Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
-  if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
-  if (streams_.was_cancelled(answer.id) && names_stream(answer.result)) return {};
+  if (Streams::Stream* const stream = desk_.streams().find(answer.id, child.gen())) return {stream};
+  if (desk_.streams().was_cancelled(answer.id) && names_stream(answer.result)) return {};
   if (child.is_late_opening(answer)) return {};
-  ClientRequest* const request = find_sent(child, answer.id);
+  ClientRequest* const request = servers_.find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
-  Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
+  Streams::Stream* const stream = desk_.streams().find(answer.id, child.sender(answer.id));
   // A stream has no answer but its end, and the end names the stream.
   if (stream != nullptr && (request == nullptr || names_stream(answer.result))) return {stream};
   return {nullptr, request};
 }
 
-/// A request or stream with exactly this id takes precedence over a request whose id the child may
-/// have rounded to it.
-ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {
-  ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
-  if (request != nullptr || !child.may_round(raw_id)) return request;
-  if (streams_.find(raw_id, child.gen()) != nullptr) return nullptr;
-  return requests_.find_rounded(raw_id, child.gen());
-}
-
 /// Whether the error may only mean that the child was not opened.
 bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
-                               std::string_view error) const {
+                               std::string_view error) {
   return child.handshake.is_in_doubt() && request.is_stateless &&
-         request.state != RequestState::cancelled && !opening_->session().is_asked() &&
+         request.state != RequestState::cancelled && !desk_.opening().session().is_asked() &&
          ending_.is_none() && request.method != Method::server_discover && may_mean_unopened(error);
 }
 
@@ -359,14 +293,98 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {
-      opening_->on_version_refused(request.envelope);
+      desk_.opening().on_version_refused(request.envelope);
     }
     return;
   }
-  if (opening_->on_served(request.envelope)) take_missing_lists(child);
+  if (desk_.opening().on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
   }
+}
+
+/// A child has answered `initialize`: the client's own, or a replay that the client never sees.
+void Conductor::on_opening_answer(Child& child, const Message& message, Line line) {
+  if (child.handshake.state() != Handshake::State::opened) return;
+  servers_.on_opened(child);
+  const OpeningResult& result = child.handshake.opened_with();
+  if (!desk_.opening().was_sent_to(child.gen()) || desk_.asked_opening() == nullptr) {
+    if (!is_legacy_version(result.protocol_version) &&
+        result.protocol_version != desk_.opening().session().negotiated_version) {
+      child.life.take_down(EndReason::opening_refused,
+                           fmt::format("it answered initialize with protocol version {}, and the "
+                                       "session has {}",
+                                       brief(result.protocol_version, 40),
+                                       desk_.opening().session().negotiated_version),
+                           servers_.ladder(), now_, out_);
+    }
+    return;
+  }
+  ClientRequest& request = *desk_.asked_opening();
+  desk_.opening().on_answered(result);
+  Edits edits(line);
+  if (const auto id = request.id(); id != message.id) {
+    edits.replace(message.id, std::string(id));
+  }
+  amend_opening(message.result, desk_.names().instructions(), edits);
+  desk_.answer(request, edits.outgoing());
+}
+
+/// What the result of any other request means to the bridge. The result of a retiring child reaches
+/// the client, but changes nothing that the bridge knows about the server.
+void Conductor::on_success(Child& child, const ClientRequest& request, std::string_view result,
+                           Edits& edits) {
+  switch (request.method) {
+    case Method::resource_templates_list:
+      if (!child.is_retiring()) news_.note_templates(result, request.is_first_page);
+      [[fallthrough]];
+    case Method::prompts_list:
+    case Method::resources_list:
+      for (const CatalogKind kind : kCatalogKinds) {
+        if (list_method(kind) != request.method || !request.is_first_page) continue;
+        if (!child.is_retiring())
+          news_.note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
+      }
+      child.keep_cursor(member(result, "nextCursor"));
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::resources_read:
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::server_discover:
+      on_discovered(child, result, edits);
+      break;
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      servers_.on_setting_accepted(child, request);
+      break;
+    case Method::initialize:
+      if (!member(result, "protocolVersion").starts_with('"')) break;
+      // The client may have sent a newer `initialize`, and only the newer one changes the session.
+      if (desk_.asked_opening() == nullptr && desk_.begin_session_again(request)) {
+        desk_.opening().on_answered(OpeningResult::of(result));
+      }
+      amend_opening(result, desk_.names().instructions(), edits);
+      break;
+    default:
+      break;
+  }
+}
+
+void Conductor::on_discovered(Child& child, std::string_view result, Edits& edits) {
+  if (!is_array(member(result, "supportedVersions"))) {
+    out_.log(Level::warn,
+             fmt::format("child {} answered server/discover without supportedVersions, "
+                         "which no client can use",
+                         child.gen()));
+    return;
+  }
+  OpeningResult discovered = OpeningResult::of_discovery(result);
+  child.handshake.on_discovered(discovered);
+  if (!child.is_retiring()) desk_.opening().on_discovered(std::move(discovered));
+  amend_opening(result, desk_.names().instructions(), edits);
+  expire(result, edits);
 }
 
 }  // namespace sitter

@@ -1,9 +1,8 @@
 #include <algorithm>
 
+#include "core/base/line_pattern.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/bridge/control_request.hpp"
-#include "core/bridge/followers.hpp"
-#include "core/child/killer.hpp"
 #include "core/report/builtin_arguments.hpp"
 
 namespace sitter {
@@ -12,58 +11,58 @@ using Command = ControlRequest::Command;
 
 void Conductor::on(const fact::ControlLine& fact) {
   const auto parsed = parse_control_request(fact.line);
-  ClientRequest& request = requests_.add_control(fact.connection);
+  ClientRequest& request = desk_.requests().add_control(fact.connection);
   request.method = Method::tools_call;
   if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
-    answer_error(request, ErrorCode::invalid_request, *wrong);
+    desk_.answer_error(request, ErrorCode::invalid_request, *wrong);
     return;
   }
   const auto& asked = std::get<ControlRequest>(parsed);
   switch (asked.command) {
     case Command::status:
-      inspect(Purpose::status, request.handle());
+      servers_.inspect(Look::Purpose::status, request.handle());
       break;
     case Command::reload:
       reload_for(request, asked.arguments);
       break;
     case Command::kill:
-      run_builtin(request, Builtin::kill, asked.arguments);
+      tools_.run(request, Builtin::kill, asked.arguments);
       break;
     case Command::child_stderr:
       if (asked.follows) follow(fact.connection, asked.arguments);
-      run_builtin(request, Builtin::child_stderr, asked.arguments);
+      tools_.run(request, Builtin::child_stderr, asked.arguments);
       break;
   }
 }
 
 void Conductor::on(const fact::ControlClosed& fact) {
-  followers_->drop(fact.connection);
+  servers_.followers().drop(fact.connection);
   const auto is_its = [&](const ClientRequest* request) {
     return request->is_control() && request->extra->control == fact.connection;
   };
   for (;;) {
     // When nobody waits for a reload any more, it is given up, and other requests may be answered
     // with it. The last request goes first, so that the end of a reload does not begin the next.
-    const auto ours = requests_.all(ClientRequest::State::ours);
+    const auto ours = desk_.requests().all(ClientRequest::State::ours);
     const auto found = std::find_if(ours.rbegin(), ours.rend(), is_its);
     if (found == ours.rend()) return;
     forget(**found);
-    requests_.take(**found);
+    desk_.requests().take(**found);
   }
 }
 
 void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
   const auto parsed = parse_rebuild_arguments(arguments);
   if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-    answer_tool_text(request, *error, true);
+    desk_.answer_tool_text(request, *error, true);
     return;
   }
   if (!ending_.is_none()) {
-    answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
+    desk_.answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }
-  killer_->on_wanted();
-  reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
+  servers_.killer().on_wanted();
+  rebuilds_.reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
 }
 
 /// A follower with wrong arguments gets only the error from `run_builtin`.
@@ -72,7 +71,7 @@ void Conductor::follow(ControlId connection, std::string_view arguments) {
   const auto* const query = std::get_if<StderrRing::Query>(&parsed);
   if (query == nullptr) return;
   const LinePattern pattern(query->grep);
-  if (pattern.complaint().empty()) followers_->add(connection, pattern);
+  if (pattern.complaint().empty()) servers_.followers().add(connection, pattern);
 }
 
 }  // namespace sitter

@@ -16,6 +16,7 @@
 #include "core/child/own_restart.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/stderr_ring.hpp"
+#include "core/client/streams.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
@@ -118,6 +119,15 @@ struct Child {
   }
   /// Whether this id may have been rounded to what a double holds.
   bool may_round(std::string_view raw_id) const { return !keeps_integers || !fits_64_bits(raw_id); }
+
+  /// The child as the sender of a message that holds this id.
+  Streams::Sender sender(std::string_view raw_id) const {
+    return {gen(), life.is_up(), may_round(raw_id)};
+  }
+  /// Asks for the list once more, unless the child is on its way out.
+  void survey_again(CatalogKind kind, Now now, Orders& out) {
+    if (life.is_up() && !is_retiring()) handshake.survey_again(kind, now, out);
+  }
 
   /// Whether this answers an opening that the bridge has answered in the place of the child. The
   /// client may have used the id of that opening again.

@@ -5,46 +5,65 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/base/orders.hpp"
 #include "core/child/call_replay.hpp"
-#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
-/// The last success of each tool that is called again at each new child (`--replay-call`).
+struct Child;
+struct ChildEnd;
+struct ClientRequest;
+class ClientRequests;
+
+/// The last success of each tool that is called again at each new child (`--replay-call`), and what
+/// the model must be told of these calls.
 class Replays {
  public:
   /// For one child, by tool: the number of the last success that the child gave or repeated.
   using Made = std::map<std::string, std::uint64_t>;
 
+  struct News {
+    std::string tool;
+    /// Why the call has failed. Empty if it is made once more, so that earlier failures do not
+    /// matter.
+    std::string failure;
+  };
+
   /// The tools are called again in this order, each of them once.
   explicit Replays(const std::vector<std::string>& tools);
 
-  bool repeats(std::string_view tool) const;
-  bool is_empty() const { return calls_.empty(); }
+  /// Whether a success of this request would be called again.
+  bool repeats(const ClientRequest& request) const;
+  /// A request that `repeats` has got this raw result from the child. `call` is its raw params;
+  /// empty if its line was not kept.
+  void on_result(Child& child, const ClientRequest& request, std::string_view result,
+                 std::string_view call, Orders& out);
 
-  /// Whether a success of this child is the newest. A success of a later child is newer, even if
-  /// this answer comes after it.
-  bool is_news(const std::string& tool, Generation gen) const;
-  /// A call of the client has succeeded at a child. `order`: the place of the request among the
-  /// client's requests.
-  void on_success(const std::string& tool, std::string_view arguments, Generation gen,
-                  std::uint64_t order, Made& made);
-  /// The tool is not called again. Returns whether it would have been.
-  bool forget(const std::string& tool) { return calls_.erase(tool) > 0; }
+  /// Gives the child all calls, before anything else is asked of it.
+  void give_first(Child& child);
+  /// Gives the child the calls that have succeeded at other children since it was given its calls,
+  /// unless the client has called the same tool since.
+  void catch_up(Child& child, ClientRequests& requests, Now now, Orders& out);
+  /// A call that the child was given may have killed it, and would kill the next child, too. If so,
+  /// the call is not made again, and the end tells it.
+  void blame(const Child& dead, ChildEnd& end, ClientRequests& requests);
 
-  /// All calls, for a new child.
-  std::vector<ReplayedCall> all(Made& made) const;
-  /// The calls that have succeeded at other children since this child was given its calls.
-  std::vector<ReplayedCall> missed(const Made& made) const;
-  /// The call is made again at the child.
-  static void mark(const ReplayedCall& call, Made& made) { made[call.tool] = call.number; }
+  /// The calls that the child was given have failed like this.
+  void add_failures(std::vector<std::string> failures);
+  std::vector<News> take_news() { return std::exchange(news_, {}); }
 
  private:
+  bool is_named(std::string_view tool) const;
+  std::vector<ReplayedCall> missed(const Made& made) const;
+
   std::vector<std::string> tools_;
   std::map<std::string, ReplayedCall, std::less<>> calls_;
   std::uint64_t last_number_ = 0;
+  std::vector<News> news_;
 };
 
 }  // namespace sitter

@@ -38,7 +38,10 @@ class Starts {
   void on_start(Now now) {
     policy_.on_start(now);
     restart_.on_start(now);
+    has_started_ = true;
   }
+  /// Whether a child was started since the last call of this function.
+  bool take_started() { return std::exchange(has_started_, false); }
   /// A child has shown that it works.
   void on_proved() { policy_.on_proved(); }
   /// A child has ended before it has shown that it works.
@@ -59,6 +62,7 @@ class Starts {
   StartPolicy policy_;
   RestartPolicy restart_;
   Check check_ = Check::none;
+  bool has_started_ = false;
 };
 
 }  // namespace sitter

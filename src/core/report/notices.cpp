@@ -71,19 +71,9 @@ bool Notices::put(std::string_view raw_id, std::string_view result, const Notice
   return true;
 }
 
-bool Notices::fits_error(std::string_view error) {
-  return member(error, "message").starts_with('"');
-}
-
 void Notices::put_into_error(std::string_view raw_id, std::string_view error,
                              const NoticeFacts& known, Edits& edits) {
   append_to_error(error, tell(raw_id, known), edits);
-}
-
-void Notices::append_to_error(std::string_view error, std::string_view text, Edits& edits) {
-  const std::string_view message = member(error, "message");
-  const std::string_view open = message.substr(0, message.size() - 1);
-  edits.replace(message, std::string(open) + json_string("\n\n" + std::string(text)).substr(1));
 }
 
 std::string Notices::text(const NoticeFacts& known) const {

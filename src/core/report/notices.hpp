@@ -80,19 +80,15 @@ class Notices {
   /// Whether the notice can be put into this raw result of a tools/call. It is put beside
   /// structured content only once, because it does not count as told there.
   bool fits(std::string_view result) const;
-  /// Whether the notice can be put into this raw error of a tools/call: its message is a string.
-  static bool fits_error(std::string_view error);
   /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it
   /// before the result. Beside structured content it comes last, because some clients parse the
   /// first block as a copy of that content. Returns whether the notice counts as told.
   bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
            Edits& edits);
-  /// Puts the notice behind the message of an error that it fits, because the message is all that
-  /// a model reads of an error. The notice counts as told.
+  /// Puts the notice behind the message of an error that has one, because the message is all that a
+  /// model reads of an error. The notice counts as told.
   void put_into_error(std::string_view raw_id, std::string_view error, const NoticeFacts& known,
                       Edits& edits);
-  /// Appends a paragraph to the message of an error that a notice fits.
-  static void append_to_error(std::string_view error, std::string_view text, Edits& edits);
   std::string text(const NoticeFacts& known) const;
   /// Returns the text, which counts as told in the answer to the request with this raw id.
   std::string tell(std::string_view raw_id, const NoticeFacts& known);

@@ -272,31 +272,6 @@ std::string status_text(const StatusFacts& facts) {
   return indented(json);
 }
 
-std::string kill_reason_words(const ChildEnd& end) {
-  if (end.reason == EndReason::killed_by_sitter) {
-    return one_line(end.why) + (end.had_no_child ? " (nothing ran)" : "");
-  }
-  if (end.reason == EndReason::replaced) return "replaced";
-  switch (end.reason) {
-    case EndReason::restarted_itself:
-    case EndReason::not_executed:
-    case EndReason::opening_timed_out:
-    case EndReason::said_nothing:
-    case EndReason::opening_refused:
-    case EndReason::closed_stdout:
-    case EndReason::closed_stdin:
-    case EndReason::connection_lost:
-    case EndReason::session_lost:
-    case EndReason::wrote_rubbish:
-    case EndReason::given_up:
-      return reason_words(end);
-    default:
-      break;
-  }
-  if (end.status.code == 0) return "external (exit 0)";
-  return fmt::format("external/crash (exit {})", end.status.code);
-}
-
 std::string binary_text(const BinaryFacts& facts, WallTime now) {
   Json json;
   json["path"] = or_null(facts.path);

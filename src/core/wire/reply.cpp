@@ -24,6 +24,14 @@ std::string error_line(std::string_view id, std::string_view error) {
   return fmt::format(R"json({{"jsonrpc":"2.0",{}"error":{}}})json", member, error);
 }
 
+bool has_message(std::string_view error) { return member(error, "message").starts_with('"'); }
+
+void append_to_error(std::string_view error, std::string_view text, Edits& edits) {
+  const std::string_view message = member(error, "message");
+  const std::string_view open = message.substr(0, message.size() - 1);
+  edits.replace(message, std::string(open) + json_string("\n\n" + std::string(text)).substr(1));
+}
+
 std::string tool_text(std::string_view text, bool is_error) {
   return fmt::format(R"json({{"content":[{}]{}}})json", text_block(text),
                      is_error ? R"json(,"isError":true)json" : "");

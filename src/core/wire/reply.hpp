@@ -22,6 +22,11 @@ std::string error_line(std::string_view id, ErrorCode code, std::string_view mes
 /// `error` is a raw error object that somebody else has made.
 std::string error_line(std::string_view id, std::string_view error);
 
+/// Whether a raw error has a message, which a model can read.
+bool has_message(std::string_view error);
+/// Appends a paragraph to the message of a raw error that has one.
+void append_to_error(std::string_view error, std::string_view text, Edits& edits);
+
 /// The result of a tools/call: one block of text.
 std::string tool_text(std::string_view text, bool is_error);
 

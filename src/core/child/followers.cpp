@@ -1,4 +1,4 @@
-#include "core/bridge/followers.hpp"
+#include "core/child/followers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,182 @@
+#include "core/client/builtin_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "sitter/bytes.hpp"
+
+namespace sitter {
+namespace {
+
+/// How much of the stderr, or of the build's output, the instructions quote if the bridge answers
+/// an opening without a server. Instructions are part of every prompt, so they stay short.
+constexpr std::size_t kOpeningQuoteMax = limits::kKiB;
+
+}  // namespace
+
+std::string BuiltinTool::definition(std::string_view offered_name, std::string_view rebuild,
+                                    const ServerTraits& traits) const {
+  std::string words(description);
+  std::string_view taken = properties;
+  if (!traits.starts_here && !of_foreign.empty()) {
+    words = of_foreign;
+  } else if (!traits.has_process && !of_tool.empty()) {
+    words = of_tool;
+    taken = {};
+  } else if (!rebuild.empty() && !beside_rebuild.empty()) {
+    words = fmt::format("{} After an edit, call {} instead.", beside_rebuild, rebuild);
+  }
+  return fmt::format(
+      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{{{}}}{}}},)json"
+      R"json("annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
+      R"json("idempotentHint":{},"openWorldHint":false}}}})json",
+      json_string(offered_name), json_string(words), taken,
+      required.empty() ? "" : fmt::format(R"json(,"required":[{}])json", required), !changes_things,
+      changes_things, is_idempotent);
+}
+
+BuiltinNames::BuiltinNames(std::vector<BuiltinTool> tools, bool has_build,
+                           std::map<Builtin, std::string> chosen, std::set<Builtin> allowed,
+                           const ServerTraits& traits)
+    : tools_(std::move(tools)),
+      chosen_(std::move(chosen)),
+      allowed_(std::move(allowed)),
+      traits_(traits) {
+  for (const BuiltinTool& tool : tools_) {
+    if (tool.offered == BuiltinTool::Offered::always ||
+        (tool.offered == BuiltinTool::Offered::with_build && has_build)) {
+      offer(tool.builtin);
+    }
+  }
+}
+
+void BuiltinNames::offer(Builtin builtin) {
+  if (offers(builtin) || !allowed_.contains(builtin)) return;
+  const auto tool = std::find_if(tools_.begin(), tools_.end(),
+                                 [&](const BuiltinTool& one) { return one.builtin == builtin; });
+  const auto other = chosen_.find(builtin);
+  const std::string wanted(other == chosen_.end() ? tool->name : other->second);
+  offered_.push_back({&*tool, wanted, wanted});
+}
+
+bool BuiltinNames::offers(Builtin builtin) const {
+  return std::any_of(offered_.begin(), offered_.end(),
+                     [&](const Offered& offered) { return offered.tool->builtin == builtin; });
+}
+
+void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
+  for (Offered& offered : offered_) {
+    offered.name = offered.wanted;
+    while (std::find(child_names.begin(), child_names.end(), offered.name) != child_names.end()) {
+      offered.name.insert(0, "outer_");
+    }
+  }
+}
+
+std::string BuiltinNames::name(Builtin builtin) const {
+  const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& offered) {
+    return offered.tool->builtin == builtin;
+  });
+  return found == offered_.end() ? "" : found->name;
+}
+
+std::string BuiltinNames::first_name(std::initializer_list<Builtin> builtins) const {
+  for (const Builtin builtin : builtins) {
+    if (offers(builtin)) return name(builtin);
+  }
+  return {};
+}
+
+std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
+  for (const Offered& offered : offered_) {
+    if (offered.name == name) return offered.tool->builtin;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> BuiltinNames::definitions() const {
+  std::vector<std::string> definitions;
+  for (const Offered& offered : offered_) {
+    definitions.push_back(offered.tool->definition(offered.name, name(Builtin::rebuild), traits_));
+  }
+  return definitions;
+}
+
+std::string BuiltinNames::instructions() const {
+  std::string text = "This server is under development behind mcp-sitter.";
+  const auto add = [&](Builtin builtin, std::string_view before, std::string_view behind) {
+    if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
+  };
+  add(Builtin::rebuild, "After an edit, call ", "; it builds and restarts the server");
+  if (!traits_.starts_here) {
+    text += " After an edit, restart the server where it was started; calls wait for it.";
+  } else if (!traits_.has_process) {
+    text += " Each call runs the tool anew, so an edit counts from the next call on.";
+    add(Builtin::kill, "", " ends the calls that are running");
+  } else if (offers(Builtin::rebuild)) {
+    add(Builtin::kill, "", " stops the server; the next call starts it again");
+  } else {
+    add(Builtin::kill, "After an edit, call ", "; the next call starts the new code");
+  }
+  add(Builtin::status, "", " shows its state");
+  add(Builtin::child_stderr, "", " shows its stderr");
+  add(Builtin::binary_info, "", " shows its file");
+  text += " Text in a result that begins with [mcp-sitter] reports restarts and crashes.";
+  add(Builtin::call, "", " calls a tool that is not in your list");
+  return text;
+}
+
+std::string BuiltinNames::instructions_without_server(std::string_view command,
+                                                      std::string_view why,
+                                                      std::string_view stderr_tail,
+                                                      std::string_view build_output) const {
+  std::string last_words = " ";
+  if (!stderr_tail.empty()) {
+    last_words =
+        fmt::format("\nIts last words on stderr{}:\n{}\n", tool_hint(name(Builtin::child_stderr)),
+                    shortened(stderr_tail, kOpeningQuoteMax));
+  } else if (!build_output.empty()) {
+    last_words = fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
+                             shortened(build_output, kOpeningQuoteMax));
+  }
+  return fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
+      "is available. Fix the cause, and then {}. {}",
+      brief(command, 200), why, last_words, start_clause(), instructions());
+}
+
+/// What starts a server of which the client knows no tool.
+std::string BuiltinNames::start_clause() const {
+  if (offers(Builtin::rebuild)) {
+    return fmt::format("call {}: it builds and starts the server", name(Builtin::rebuild));
+  }
+  const std::string shows =
+      first_name({Builtin::status, Builtin::child_stderr, Builtin::binary_info});
+  if (!shows.empty() && !traits_.starts_here) {
+    return fmt::format("call {}: it tries again to open the session", shows);
+  }
+  if (!shows.empty()) {
+    return fmt::format("call {}: it starts the server if the server's files have changed", shows);
+  }
+  if (offers(Builtin::call)) {
+    return fmt::format("call {}: it starts the server", name(Builtin::call));
+  }
+  return "ask the user to start the server (mcp-sitter ctl reload)";
+}
+
+std::string BuiltinNames::instructions_while_starting(std::string_view command,
+                                                      std::string_view why) const {
+  const std::string status = name(Builtin::status);
+  return fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not ready: {}. Wait{}: the server's tools appear "
+      "by themselves when it is ready. {}",
+      brief(command, 200), why, status.empty() ? "" : fmt::format(", and then call {}", status),
+      instructions());
+}
+
+}  // namespace sitter

@@ -1,0 +1,357 @@
+#include "core/rebuild/rebuilds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/reply.hpp"
+
+namespace sitter {
+
+using Server = RebuildReport::Server;
+using State = Rebuilder::State;
+
+namespace {
+
+RebuildReport report_of(Server server) {
+  RebuildReport report;
+  report.server = server;
+  return report;
+}
+
+}  // namespace
+
+Rebuilds::Rebuilds(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out,
+                   Desk& desk, Servers& servers)
+    : config_(config),
+      ending_(ending),
+      now_(now),
+      out_(out),
+      desk_(desk),
+      servers_(servers),
+      rebuilder_(Rebuilder::Options{!config.build_command.empty(), config.on_busy_wait,
+                                    config.kill_grace, servers.traits().has_address}),
+      watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.debounce}) {}
+
+Servers::Replacement Rebuilds::replacement() const {
+  if (!is_on()) return {};
+  return {true, rebuilder_.holds_requests(),
+          rebuilder_.waits_for(State::build) || rebuilder_.waits_for(State::room),
+          rebuilder_.rebuild().cause};
+}
+
+// ---- what is asked for
+
+void Rebuilds::call(ClientRequest& request, const RebuildArguments& arguments) {
+  if (desk_.refuse_when_throttled(request)) return;
+  servers_.killer().on_wanted();
+  rebuilder_.call({request.handle(), !request.is_control(), arguments.timeout}, arguments,
+                  desk_.turn());
+}
+
+void Rebuilds::on(const fact::ReloadAsked& fact) {
+  // A call that the client is still owed may wait for the next description of a tool.
+  const bool may_follow = ending_.is_none() || !servers_.traits().has_process;
+  if (ending_.is_stopping() || !may_follow) return;
+  servers_.killer().on_wanted();
+  reload({fact.cause});
+}
+
+void Rebuilds::reload(const Reload& wanted, const ClientRequest* caller) {
+  std::optional<RebuildCaller> waiting;
+  if (caller != nullptr) {
+    waiting = {caller->handle(), !caller->is_control(), wanted.how.timeout};
+  }
+  rebuilder_.reload(wanted, waiting, may_replace_new_child(), desk_.turn());
+}
+
+bool Rebuilds::build_first() {
+  if (!servers_.is_unbuilt() || !desk_.needs_server() || servers_.killer().is_killing() ||
+      !ending_.is_none()) {
+    return false;
+  }
+  if (!is_on()) rebuilder_.build_for_requests("the server is not built yet", desk_.turn());
+  return true;
+}
+
+/// Whether a rebuild may replace a server that is still on its way: it is of no use to wait for a
+/// server only to replace it. A server that requests wait for must not be replaced: the requests
+/// are owed an answer, and saves might replace one server after another for ever.
+bool Rebuilds::may_replace_new_child() const {
+  if (!rebuilder_.waits_for(State::room) && !rebuilder_.waits_for(State::new_child)) return false;
+  if (!rebuilder_.rebuild().callers.empty()) return false;
+  const Generations& generations = servers_.generations();
+  return std::none_of(generations.begin(), generations.end(), [&](const Child& child) {
+    return rebuilder_.is_new_child(child.gen()) && is_awaited(child);
+  });
+}
+
+/// Whether requests wait for this child, and no other child could serve them. A child that hangs is
+/// not awaited for ever.
+bool Rebuilds::is_awaited(const Child& child) const {
+  return !servers_.generations().takes_requests() && desk_.needs_server() && !child.is_retiring() &&
+         now_.steady < child.life.started().steady + limits::kBuildPatience;
+}
+
+std::optional<Instant> Rebuilds::replaceable_at(const Child& child) const {
+  if (!is_on() || !is_awaited(child)) return std::nullopt;
+  return child.life.started().steady + limits::kBuildPatience;
+}
+
+// ---- how a rebuild goes on
+
+std::optional<RebuildReport> Rebuilds::advance() {
+  if (!is_on() || ending_.is_stopping()) return std::nullopt;
+  Generations& generations = servers_.generations();
+  if (rebuilder_.waits_for(State::quiet)) {
+    const bool is_busy = desk_.requests().in_flight_count() > 0;
+    if (is_busy && !is_due(rebuilder_.quiet_deadline(), now_)) return std::nullopt;
+    rebuilder_.on_quiet();
+    if (!servers_.serves_foreign()) {
+      servers_.take_back_process(rebuilder_.rebuild().cause);
+      servers_.take_down_all(EndReason::replaced, rebuilder_.rebuild().cause);
+    }
+  }
+  if (rebuilder_.waits_for(State::no_children) &&
+      (generations.is_empty() || servers_.serves_foreign()) && !servers_.killer().is_killing()) {
+    rebuilder_.on_no_children(desk_.turn());
+  }
+  if (rebuilder_.waits_for(State::room)) return start_new_child();
+  if (rebuilder_.waits_for(State::new_child)) {
+    const Child* const child = generations.find(rebuilder_.rebuild().gen);
+    if (child == nullptr || child->role == Child::Role::coming) return std::nullopt;
+    rebuilder_.on_served();
+    servers_.inspect(Look::Purpose::rebuild);
+  }
+  return std::nullopt;
+}
+
+/// Starts the new child, once no other server is left beside the child that serves.
+std::optional<RebuildReport> Rebuilds::start_new_child() {
+  Generations& generations = servers_.generations();
+  const bool has_process = servers_.traits().has_process;
+  // Every child that is on its way was started before this rebuild.
+  bool is_one_left = false;
+  for (Child& child : generations) {
+    if (child.serves()) continue;
+    // The calls of a tool go on, and its next description does not wait for them.
+    if (child.is_retiring() && !has_process) continue;
+    // A retiring child may finish, and an awaited child may come up. There are never three servers.
+    if (!child.is_retiring() && !is_awaited(child)) {
+      child.life.take_down(EndReason::replaced, {}, servers_.ladder(), now_, out_);
+    }
+    is_one_left = true;
+  }
+  if (is_one_left || servers_.killer().is_killing()) return std::nullopt;
+  // Requests also wait while a server is started anew behind its child.
+  const bool is_wanted =
+      desk_.opening().is_open() || (desk_.needs_server() && !generations.is_served());
+  if (!is_wanted) return report_of(Server::not_wanted);
+  Child* const serving = generations.serving();
+  if (serving != nullptr && servers_.traits().has_address) return make_way(*serving);
+  const std::string& cause = rebuilder_.rebuild().cause;
+  if (servers_.has_left_process()) {
+    servers_.take_back_process(cause);
+    servers_.take_down_all(EndReason::replaced, cause);
+    return std::nullopt;
+  }
+  servers_.start(cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause));
+  rebuilder_.on_started(generations.last());
+  return std::nullopt;
+}
+
+/// Two servers cannot listen at one address, so the child that serves ends first.
+std::optional<RebuildReport> Rebuilds::make_way(Child& serving) {
+  if (serving.life.pid() == 0) return report_of(Server::not_ours);
+  rebuilder_.expect_quiet(now_);
+  const bool is_busy = desk_.requests().in_flight_count() > 0;
+  if (is_busy && !is_due(rebuilder_.quiet_deadline(), now_)) return std::nullopt;
+  rebuilder_.on_way_made();
+  serving.life.take_down(EndReason::replaced, rebuilder_.rebuild().cause, servers_.ladder(), now_,
+                         out_);
+  return std::nullopt;
+}
+
+std::optional<RebuildReport> Rebuilds::on_build_over() {
+  const Rebuilder::Next next = rebuilder_.on_build_over(ending_.is_stopping(), desk_.turn());
+  if (next == Rebuilder::Next::goes_on) return std::nullopt;
+  if (servers_.is_unbuilt()) {
+    servers_.history().on_unbuilt(
+        "it is not built yet, and " + build_clause(*rebuilder_.build()->result()), now_.wall);
+  }
+  if (next == Rebuilder::Next::has_failed) return report_of(server_without_rebuild());
+  begin_next(rebuilder_.take());
+  return std::nullopt;
+}
+
+RebuildReport Rebuilds::on_looked_at_new_child() {
+  return servers_.serves_foreign() ? report_of(Server::not_ours) : RebuildReport();
+}
+
+RebuildReport Rebuilds::on_new_child_over(const ChildEnd& end,
+                                          const std::string& stderr_tail) const {
+  RebuildReport report = report_of(server_without_rebuild());
+  report.start_failure = end;
+  report.stderr_tail = stderr_tail;
+  return report;
+}
+
+/// What a rebuild leaves that brings no new server.
+Server Rebuilds::server_without_rebuild() const {
+  const Generations& generations = servers_.generations();
+  if (generations.is_served()) return Server::kept;
+  return generations.is_one_coming() ? Server::starting : Server::down;
+}
+
+void Rebuilds::begin_next(PendingRebuild before) {
+  const Killer& killer = servers_.killer();
+  const auto& last_end = servers_.history().last_end();
+  // The child that served may have ended while it was being replaced.
+  if (!servers_.generations().has_any() && !killer.is_killing() && !killer.is_wanted_down() &&
+      last_end) {
+    servers_.restart_later(*last_end);
+  }
+  if (!ending_.is_none()) {
+    tell_given_up(before.leave_next_to_client(), "the client has ended the session");
+  }
+  if (before.next && !ending_.is_stopping()) rebuilder_.follow(before, desk_.turn());
+}
+
+// ---- who still wants it
+
+void Rebuilds::forget(const ClientRequest& request) {
+  if (rebuilder_.leave(request.handle())) abandon();
+}
+
+bool Rebuilds::waits_for_build() const {
+  return is_on() && (desk_.needs_server() || rebuilder_.rebuild().clients_call());
+}
+
+void Rebuilds::leave_unwanted_build() {
+  if (rebuilder_.waits_for(State::build) && !waits_for_build() && rebuilder_.leave_requests()) {
+    abandon();
+  }
+}
+
+void Rebuilds::give_up(std::string_view killer) {
+  if (!is_on()) return;
+  tell_given_up(rebuilder_.leave_to_client(), fmt::format("{} was called", killer));
+  if (rebuilder_.is_unwanted()) abandon();
+}
+
+void Rebuilds::tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why) {
+  for (const RebuildCaller& caller : callers) {
+    desk_.answer_tool_text(caller.request,
+                           fmt::format("[mcp-sitter] The reload was given up, because {}.", why),
+                           true);
+  }
+}
+
+void Rebuilds::abandon() {
+  if (rebuilder_.cancel_build(desk_.turn())) return;
+  Child* const child = servers_.generations().find(rebuilder_.rebuild().gen);
+  // If no child serves, the new child is the only child.
+  if (child != nullptr && child->role == Child::Role::coming &&
+      servers_.generations().is_served()) {
+    child->life.take_down(EndReason::replaced, {}, servers_.ladder(), now_, out_);
+  }
+  begin_next(rebuilder_.take());
+}
+
+// ---- what those who wait are told
+
+bool Rebuilds::keeps_waiting() const {
+  return is_on() && !ending_.is_stopping() &&
+         (rebuilder_.holds_requests() || !servers_.generations().takes_requests());
+}
+
+std::optional<Instant> Rebuilds::patience_end() const {
+  const auto since = keeps_waiting() ? desk_.requests().waits_since() : std::nullopt;
+  if (!since) return std::nullopt;
+  return std::max(*since, rebuilder_.rebuild().begun) + limits::kBuildPatience;
+}
+
+void Rebuilds::on_timeout() {
+  for (const RebuildCaller& caller : rebuilder_.on_timeout(desk_.turn())) {
+    desk_.answer_tool_text(
+        caller.request,
+        fmt::format("[mcp-sitter] this call gives up after {} (timeout_seconds), but {} and goes "
+                    "on, since others wait for it too{}.",
+                    duration_text(caller.timeout), clause(),
+                    caller.is_client ? "; call again to wait longer" + hint()
+                                     : "; mcp-sitter ctl status shows it"),
+        true);
+  }
+}
+
+void Rebuilds::on_build_line(const fact::ChildErrorLine& fact) {
+  rebuilder_.on_line(fact);
+  tell_build_progress();
+}
+
+void Rebuilds::tell_build_progress() {
+  const auto progress = rebuilder_.take_progress(now_);
+  if (!progress) return;
+  for (const RebuildCaller& caller : rebuilder_.rebuild().callers) {
+    const ClientRequest* const request = desk_.requests().find(caller.request);
+    const std::string_view token = request == nullptr ? "" : request->progress_token();
+    if (token.empty()) continue;
+    desk_.answers().output().on_progress(token, now_);
+    desk_.to_client(Outgoing::own(notification_line(
+        method_name(Method::progress),
+        fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json", token,
+                    progress->count, json_string(progress->line)))));
+  }
+}
+
+std::string Rebuilds::clause() const {
+  const std::string& cause = rebuilder_.rebuild().cause;
+  return progress_clause(
+      cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause),
+      rebuilder_.is_building() ? std::optional(rebuilder_.build()->age(now_)) : std::nullopt);
+}
+
+std::string Rebuilds::hint() const {
+  const BuiltinNames& names = desk_.names();
+  std::vector<std::string> hints;
+  const std::string shows = rebuilder_.is_building()
+                                ? names.first_name({Builtin::build_log, Builtin::status})
+                                : names.name(Builtin::status);
+  if (!shows.empty()) hints.push_back(shows + " shows it");
+  if (names.offers(Builtin::kill) && !rebuilder_.rebuild().clients_call()) {
+    hints.push_back(names.name(Builtin::kill) + " ends it");
+  }
+  return hints.empty() ? "" : fmt::format("; {}", fmt::join(hints, ", "));
+}
+
+std::string Rebuilds::first_build_clause() const {
+  return fmt::format("it is being built for the first time, and the build has been running for {}",
+                     duration_text(rebuilder_.build()->age(now_)));
+}
+
+StderrRing::Answer Rebuilds::build_log(const StderrRing::Query& query) const {
+  const Build* const build = rebuilder_.build();
+  if (build == nullptr) return {"(nothing has been built yet)", false};
+  return build->log_text(query);
+}
+
+RebuildStatus Rebuilds::status() const {
+  RebuildStatus status;
+  if (is_on()) status.rebuild = clause();
+  if (!config_.build_command.empty()) {
+    status.build = {config_.build_command, rebuilder_.is_building(), rebuilder_.last_result()};
+  }
+  if (watch_.is_on()) {
+    status.watch = {config_.watch_patterns, config_.watches_binary,
+                    config_.debounce,       watch_.folder_count(),
+                    watch_.problem(),       watch_.unmatched(),
+                    watch_.last_trigger(),  watch_.own()};
+  }
+  return status;
+}
+
+}  // namespace sitter

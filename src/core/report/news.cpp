@@ -1,0 +1,348 @@
+#include "core/report/news.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+
+namespace sitter {
+
+using Server = RebuildReport::Server;
+using State = ClientRequest::State;
+
+namespace {
+
+/// How many lines of the build the next result shows after a failed reload. Their bytes have the
+/// bound of any excerpt.
+constexpr std::size_t kReloadLinesMax = 30;
+
+}  // namespace
+
+News::News(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out,
+           Desk& desk, Servers& servers, Rebuilds& rebuilds)
+    : config_(config),
+      ending_(ending),
+      now_(now),
+      out_(out),
+      desk_(desk),
+      servers_(servers),
+      rebuilds_(rebuilds),
+      lints_(config.lints),
+      old_code_(config.writes_notices && !config.watches()) {}
+
+// ---- notices
+
+void News::pass_tool_result(Child& child, ClientRequest& request, const Message& message,
+                            Edits& edits) {
+  // A client may reject a result with a finding, so the finding is told in a later result.
+  const bool is_linted = wants_lint(child, request, message);
+  const std::string tool = is_linted ? request.tool : std::string();
+  pass_with_notice(request, message, edits);
+  if (is_linted) lint_result(tool, message.result);
+}
+
+void News::pass_with_notice(ClientRequest& request, const Message& message, Edits& edits) {
+  if (has_notice() || relist_.is_waiting() || !old_code_in(request).empty()) {
+    const bool carries = would_carry_notice(request, message);
+    const bool has_other_output =
+        message.kind == Message::Kind::result && relist_.has_other_output(request.tool);
+    // Which of the held answers carries the notice is decided when they leave.
+    if (relist_.is_waiting() && (carries || has_other_output)) {
+      hold(request, edits.apply());
+      return;
+    }
+    if (carries) put_notice(request, message, edits);
+  }
+  desk_.answer(request, edits.outgoing());
+}
+
+bool News::has_notice() const {
+  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news();
+}
+
+/// What the result of this request says if the child that serves has answered it with old code, and
+/// nothing replaces that child yet. Empty if the result says nothing of the kind.
+std::string News::old_code_in(const ClientRequest& request) const {
+  const OldCode::Change* const change = old_code_.untold(request.gen);
+  if (change == nullptr || rebuilds_.is_on()) return {};
+  const Child* const child = servers_.generations().shown();
+  if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
+  return old_code_text(*change, desk_.names().first_name({Builtin::rebuild, Builtin::kill}),
+                       now_.wall);
+}
+
+bool News::would_carry_notice(const ClientRequest& request, const Message& answer) const {
+  const bool has_any = has_notice() || !old_code_in(request).empty();
+  if (!has_any || !config_.writes_notices || request.wants_task) return false;
+  if (answer.kind == Message::Kind::result) return notices_.fits(answer.result);
+  // A client answers this error itself, with another version, and its model never reads it.
+  return has_message(answer.error) && !has_code(answer.error, ErrorCode::unsupported_version);
+}
+
+void News::put_notice(const ClientRequest& request, const Message& answer, Edits& edits) {
+  NoticeFacts known = known_for_notice();
+  known.old_code = old_code_in(request);
+  if (answer.kind == Message::Kind::error) {
+    notices_.put_into_error(request.id(), answer.error, known, edits);
+    on_notice_told();
+  } else if (notices_.put(request.id(), answer.result, known, edits)) {
+    on_notice_told();
+  }
+}
+
+NoticeFacts News::known_for_notice() const {
+  const BuiltinNames& names = desk_.names();
+  NoticeFacts known;
+  known.tools = catalogs_.tools().diff_since_told();
+  known.tool_bytes_before = catalogs_.tools().told_bytes();
+  known.tool_bytes = catalogs_.tools().bytes();
+  known.prompts = catalogs_.of(CatalogKind::prompts).diff_since_told();
+  known.resources = catalogs_.of(CatalogKind::resources).diff_since_told();
+  if (const auto& failure = servers_.starts().last_failure()) known.failed_start = failure->end;
+  known.noise = servers_.history().noise();
+  if (rebuilds_.watch().has_news()) known.watch_problem = rebuilds_.watch().problem();
+  if (has_lint_news()) known.lint = lints_.news();
+  known.status_tool = names.name(Builtin::status);
+  known.stderr_tool = names.name(Builtin::child_stderr);
+  known.log_tool = names.name(Builtin::build_log);
+  // Somebody may have built the program in another way since.
+  if (const auto& build = rebuilds_.rebuilder().last_result();
+      build && has_failed(*build) && !(binary_.modified > build->ended)) {
+    known.failed_build = build;
+  }
+  known.call_tool = names.name(Builtin::call);
+  return known;
+}
+
+void News::on_notice_told() {
+  if (notices_.shown_watch_problem() == rebuilds_.watch().problem()) rebuilds_.watch().on_told();
+  lints_.on_told(notices_.shown_lint());
+  if (notices_.has_shown_old_code()) old_code_.on_told();
+  catalogs_.mark_told();
+  if (Child* const child = servers_.generations().serving())
+    desk_.opening().on_told(child->handshake.opened_with());
+}
+
+void News::amend_notice() {
+  if (notices_.restart() == nullptr) return;
+  RestartNotice notice = *notices_.restart();
+  if (binary_.path && binary_.exists) notice.path = *binary_.path;
+  for (const Child& child : servers_.generations()) {
+    if (child.gen() != notice.spawn) continue;
+    notice.version = version_of(child.handshake.opened_with());
+    if (const OpeningResult* const told = desk_.opening().told()) {
+      describe_changes(*told, child.handshake.opened_with(), notice);
+    }
+  }
+  if (binary_.modified) {
+    notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+  }
+  notices_.amend_restart(std::move(notice));
+}
+
+std::string News::version_of(const OpeningResult& opened) const {
+  if (binary_.version && !binary_.version->product_version.empty()) {
+    return binary_.version->product_version;
+  }
+  return opened.server_version();
+}
+
+NewsStatus News::status() const {
+  NewsStatus status;
+  status.binary_path = binary_.path;
+  status.binary_stale = binary_.stale;
+  if (const Child* const shown = servers_.generations().shown()) {
+    const std::string version = version_of(shown->handshake.opened_with());
+    if (!version.empty()) status.binary_version = version;
+  }
+  status.child_tool_count = static_cast<std::int64_t>(catalogs_.tools().count());
+  status.child_tool_bytes = static_cast<std::int64_t>(catalogs_.tools().bytes());
+  status.tools_diff = catalogs_.last_tools_diff();
+  status.lint = lints_.all();
+  return status;
+}
+
+// ---- what is found out beside the results
+
+void News::lint_tools() {
+  if (lints_.on_tools(catalogs_.tools().items())) notices_.on_news();
+}
+
+/// Whether this answer of the child to a call is to be passed to `lint_result`. Without a complete
+/// list of the child, the bridge does not know the output schema.
+bool News::wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const {
+  return answer.kind == Message::Kind::result && !call.wants_task &&
+         child.lists == Child::Lists::with_tools &&
+         lints_.wants_result(call.tool, child.gen(), now_.steady);
+}
+
+void News::lint_result(std::string_view tool, std::string_view result) {
+  const std::string_view definition = catalogs_.tools().find(tool);
+  if (lints_.on_result(tool, result, member(definition, "outputSchema"), now_.steady)) {
+    notices_.on_news();
+  }
+}
+
+void News::on_call(Generation gen) {
+  // A rebuild that is on its way reads the changes.
+  if (old_code_.may_look(now_) && !rebuilds_.is_on()) old_code_.on_call(gen, now_, out_);
+}
+
+void News::on(const fact::SourcesChecked& fact) {
+  if (old_code_.on_checked(fact)) notices_.on_news();
+}
+
+void News::on_answered_cancelled(std::string_view raw_id) {
+  if (notices_.on_answered_cancelled(raw_id)) old_code_.on_unread();
+}
+
+void News::take_replay_news() {
+  for (Replays::News& news : servers_.replays().take_news()) {
+    if (news.failure.empty()) {
+      notices_.forget_replay_failures(news.tool);
+    } else {
+      notices_.add_replay_failure(std::move(news.failure));
+    }
+  }
+}
+
+// ---- answers that wait
+
+void News::on_client_listed(bool is_last_page) {
+  const bool was_waiting = relist_.is_waiting();
+  relist_.meet(desk_.client());
+  relist_.on_listed(is_last_page, now_);
+  if (!was_waiting || relist_.is_waiting()) return;
+  // A client handles the list in a step of its own, after the read that brought it.
+  desk_.answers().output().gap(now_);
+  release_held();
+}
+
+void News::give_up_relist() {
+  relist_.give_up();
+  release_held();
+}
+
+void News::on_relist_timeout() {
+  relist_.on_timeout(now_);
+  release_held();
+}
+
+void News::hold(ClientRequest& request, std::string line) {
+  desk_.requests().hold(request, std::move(line));
+  if (desk_.requests().held_bytes() > limits::kHeldBytesMax) give_up_relist();
+}
+
+/// Answers whose meaning is still open stay held.
+void News::release_held() {
+  auto held = desk_.requests().all(State::held);
+  std::erase_if(held, [](const ClientRequest* request) { return request->extra->is_refusal; });
+  // The notice is already in the answer to a rebuild, and comes only once.
+  std::stable_partition(held.begin(), held.end(), [](const ClientRequest* request) {
+    return request->extra->notice_of != kNoGeneration;
+  });
+  for (ClientRequest* request : held) answer_held(*request);
+}
+
+void News::answer_held(ClientRequest& request) {
+  const OwnedLine kept = desk_.requests().release(request);
+  Edits edits(kept.line());
+  const Child* const child = servers_.generations().serving();
+  // The child may have been replaced since, and then says nothing of its successor.
+  const bool is_old =
+      request.extra->is_refusal && (child == nullptr || child->gen() != request.gen);
+  const bool has_news = !is_old && (has_notice() || !old_code_in(request).empty());
+  const Message* const message = has_news ? desk_.read_kept(kept.line()) : nullptr;
+  if (request.extra->notice_of != kNoGeneration) {
+    const RestartNotice* const restart = notices_.restart();
+    if (restart != nullptr && restart->spawn == request.extra->notice_of) {
+      // The answer has contained the notice since it began to wait.
+      notices_.tell_shown(request.id());
+      on_notice_told();
+    }
+  } else if (message != nullptr && request.method == Method::tools_call &&
+             would_carry_notice(request, *message)) {
+    put_notice(request, *message, edits);
+  }
+  desk_.answer(request, Outgoing::own(edits.apply()));
+}
+
+void News::release_explained(Child& child) {
+  if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
+  if (child.own_restart.is_suspected()) return;
+  child.has_held_errors = false;
+  // The error of a call may carry a notice, which waits until the client has listed the tools.
+  const bool waits = relist_.is_waiting() && config_.writes_notices && child.serves();
+  for (ClientRequest* request : servers_.refusals_of(child.gen())) {
+    if (waits && request->method == Method::tools_call) {
+      request->extra->is_refusal = false;
+    } else {
+      answer_held(*request);
+    }
+  }
+}
+
+// ---- the end of a rebuild
+
+void News::finish_rebuild(RebuildReport report) {
+  PendingRebuild rebuild = rebuilds_.rebuilder().take();
+  tell_rebuilt(rebuild, std::move(report));
+  rebuilds_.begin_next(std::move(rebuild));
+}
+
+void News::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
+  const BuiltinNames& names = desk_.names();
+  report.rebuild_tool = names.name(Builtin::rebuild);
+  report.kill_tool = names.name(Builtin::kill);
+  report.log_tool = names.name(Builtin::build_log);
+  report.stderr_tool = names.name(Builtin::child_stderr);
+  if (const Build* const build = rebuilds_.rebuilder().build(); build != nullptr) {
+    report.build = build->result();
+    report.output = build->excerpt();
+  }
+  // If the new server serves, earlier failures no longer matter.
+  if (!is_failure(report)) notices_.forget_reload_failure();
+  const auto first = rebuild.clients_call();
+  ClientRequest* const told = first ? desk_.requests().find(*first) : nullptr;
+  const bool is_client_told = told != nullptr;
+  if (!is_client_told && is_failure(report)) {
+    notices_.on_reload_failed(reload_text(rebuild, report));
+  }
+  if (rebuild.callers.empty()) return;
+  const bool is_restarted = report.server == Server::restarted;
+  Generation notice_of = kNoGeneration;
+  if (is_restarted && has_notice()) {
+    const bool is_told_now = is_client_told && !relist_.is_waiting();
+    const RestartNotice* const restart = notices_.restart();
+    if (restart != nullptr && !is_told_now) notice_of = restart->spawn;
+    report.notice = is_told_now ? notices_.tell(told->id(), known_for_notice())
+                                : notices_.show(known_for_notice());
+    if (is_told_now) on_notice_told();
+  }
+  for (const RebuildCaller& waiting : rebuild.callers) {
+    ClientRequest* const caller = desk_.requests().find(waiting.request);
+    if (caller == nullptr) continue;
+    report.joined_after = waiting.joined_after;
+    const std::string text = rebuild_text(caller->is_control() ? for_person(report) : report);
+    std::string line = desk_.tool_text_line(*caller, text, is_failure(report));
+    // The model may call a new tool in its next turn.
+    if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
+      caller->more().notice_of = notice_of;
+      hold(*caller, std::move(line));
+    } else {
+      desk_.answer(*caller, Outgoing::own(std::move(line)));
+    }
+  }
+}
+
+/// The text for the next result, with fewer lines of the build's output.
+std::string News::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
+  report.cause = rebuild.cause;
+  if (report.build) report.output = rebuilds_.rebuilder().build()->excerpt(kReloadLinesMax);
+  return rebuild_text(report);
+}
+
+}  // namespace sitter

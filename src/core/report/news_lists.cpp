@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/report/news.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Lists = Child::Lists;
+
+void News::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
+  const Opening& opening = desk_.opening();
+  const History& history = servers_.history();
+  const bool is_first = child.lists == Lists::unknown;
+  const bool is_respawn = is_first && !opening.was_sent_to(child.gen()) &&
+                          (child.handshake.was_opened() || opening.next_child_is_replacement());
+  CatalogComparison comparison = catalogs_.take(lists, is_respawn);
+  child.lists =
+      std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
+  if (comparison.are_tools_known) lint_tools();
+  desk_.names().make_way_for(catalogs_.tools().names());
+  if (!opening.session().is_asked()) note_era(child, lists);
+  if (!is_respawn) {
+    // The child has told the client itself, or the client has not listed yet.
+    if (notices_.restart() == nullptr) catalogs_.mark_told();
+    return;
+  }
+
+  announce(comparison);
+  restore_subscriptions(child);
+  desk_.streams().tell_updated(desk_.turn());
+
+  RestartNotice notice;
+  notice.is_first = !history.last_told();
+  notice.is_description = !servers_.traits().has_process;
+  notice.spawn = child.gen();
+  notice.pid = child.life.pid();
+  if (!child.handshake.was_opened()) servers_.note_startup(child);
+  notice.startup = child.startup;
+  notice.previous = history.last_told();
+  notice.previous_pid = history.last_told_pid();
+  notice.last_words = history.last_words();
+  notice.not_compared = std::move(comparison.not_compared);
+  for (const std::string& uri : child.handshake.lost_subscriptions()) {
+    notice.subscriptions_lost.push_back(string_value(uri));
+  }
+  notices_.on_restart(std::move(notice));
+  servers_.inspect(Look::Purpose::notice);
+}
+
+/// Tells the client which lists have changed, by their kinds.
+void News::announce(const CatalogComparison& comparison) {
+  const ClientRequest* const cause = desk_.requests().first_waiting_request();
+  const bool is_listing =
+      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
+  for (const CatalogKind kind : kCatalogKinds) {
+    if (!comparison.changed[static_cast<std::size_t>(kind)]) continue;
+    // The client is listing the tools already, so it learns of the change from the answer.
+    if (kind == CatalogKind::tools && is_listing) continue;
+    const bool was_told = desk_.tell_changed(kind);
+    // A client that has closed our input lists nothing again.
+    if (was_told && kind == CatalogKind::tools && ending_.is_none()) {
+      relist_.meet(desk_.client());
+      relist_.on_announced(now_, comparison.output_changed,
+                           desk_.streams().wants(CatalogKind::tools));
+    }
+  }
+}
+
+/// Notes what the answer to our tools/list tells of a child that has no opening.
+void News::note_era(Child& child, const std::vector<ListSurvey::List>& lists) {
+  for (const ListSurvey::List& list : lists) {
+    if (list.kind != CatalogKind::tools) continue;
+    child.handshake.on_named(list.server_info);
+    if (list.is_stateless || list.state == ListSurvey::List::State::complete) continue;
+    out_.log(Level::warn,
+             fmt::format("child {} did not list its tools as a server of the stateless "
+                         "revision does, which this client speaks; perhaps it has to be "
+                         "opened with initialize",
+                         child.gen()));
+  }
+}
+
+void News::restore_subscriptions(const Child& child) {
+  for (const std::string& uri : child.handshake.lost_subscriptions())
+    desk_.opening().unsubscribe(uri);
+  // No child tells the client what changed while none served.
+  for (const std::string& uri : child.handshake.restored_subscriptions()) {
+    desk_.to_client(Outgoing::own(notification_line(method_name(Method::resources_updated),
+                                                    fmt::format(R"json({{"uri":{}}})json", uri))));
+  }
+}
+
+// ---- the lists that the client gets
+
+void News::pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits) {
+  if (message.kind == Message::Kind::error) {
+    if (request.is_first_page && has_code(message.error, ErrorCode::method_not_found)) {
+      answer_last_list(request);
+    } else {
+      desk_.answer(request, edits.outgoing());
+    }
+    return;
+  }
+  const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+  if (request.is_first_page && is_array(tools)) {
+    if (!child.is_retiring()) {
+      if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+      note_listed(CatalogKind::tools, tools, cursor);
+    }
+    edits.append(tools, fmt::format("{}", fmt::join(desk_.names().definitions(), ",")));
+  }
+  if (request.is_stateless) expire(message.result, edits);
+  child.keep_cursor(cursor);
+  desk_.answer(request, edits.outgoing());
+  if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
+}
+
+/// A built-in tool makes way for a tool of the server with the same name. The client may get this
+/// page before the bridge has taken the list itself.
+void News::make_way_for_page(std::string_view tools) {
+  std::vector<std::string> names = catalogs_.tools().names();
+  for (const std::string_view item : json_elements(tools)) {
+    names.push_back(string_value(member(item, "name")));
+  }
+  desk_.names().make_way_for(names);
+}
+
+void News::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
+  if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
+  catalogs_.take_page(kind, items);
+  if (kind == CatalogKind::tools) lint_tools();
+  if (notices_.restart() == nullptr) catalogs_.mark_told(kind);
+}
+
+void News::answer_last_list(ClientRequest& request) {
+  const Method method = request.method;
+  const bool is_tools = method == Method::tools_list;
+  desk_.answer_list(request, catalogs_.last_list(method, is_tools ? desk_.names().definitions()
+                                                                  : std::vector<std::string>()));
+  if (is_tools) on_client_listed(true);
+}
+
+bool News::answers_lists_meanwhile() const {
+  return servers_.absence() != nullptr && catalogs_.tools().is_known() &&
+         !servers_.generations().takes_requests();
+}
+
+}  // namespace sitter
