@@ -1,6 +1,7 @@
 # Keeps the rooms apart: a file includes only what is in its own folder, or in a folder that comes
 # before its own in the list below. The face of the core, include/sitter, includes no room. The shell
-# knows the core only by that face, and uses a few headers that decide nothing.
+# knows the core only by that face, and uses a few headers that decide nothing. The owners of the
+# core's state are known only in their own room and above it.
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms
@@ -12,6 +13,10 @@ set(shared_with_the_shell
   core/base/ascii.hpp core/base/base64.hpp core/base/polled_queue.hpp core/base/text.hpp core/rebuild/watch_filter.hpp
   core/tool_server/cli_server.hpp core/http/http_link.hpp
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)
+
+# The owners, the lowest first.
+set(owners core/client/Desk core/child/Servers core/rebuild/Rebuilds core/report/News core/bridge/Tools
+  core/bridge/Conductor)
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/*.[ch]pp)
@@ -44,6 +49,19 @@ foreach(file IN LISTS files)
     list(FIND shared_with_the_shell "${header}" shared)
     if(name MATCHES "^src/io/" AND header MATCHES "^core/" AND shared EQUAL -1)
       forbid("includes ${header}, which the shell may not use")
+    endif()
+  endforeach()
+  foreach(path IN LISTS owners)
+    get_filename_component(owner ${path} NAME)
+    get_filename_component(owners_room ${path} DIRECTORY)
+    list(FIND rooms ${owners_room} owners_place)
+    if(NOT name MATCHES "^src/core/" OR place GREATER owners_place
+        OR (place EQUAL owners_place AND NOT (owner STREQUAL Conductor AND name MATCHES "/tools[.]")))
+      continue()
+    endif()
+    file(STRINGS ${file} uses REGEX "^(([^/]|/[^/])*[^A-Za-z_/])?${owner}[^A-Za-z_]")
+    if(uses)
+      forbid("knows ${owner}, which is above it")
     endif()
   endforeach()
 endforeach()

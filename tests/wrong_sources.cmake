@@ -21,6 +21,8 @@ expect_refusal(rooms src/core/base/a.cpp "#include \"core/child/child.hpp\""
   "includes from core/child, which comes after core/base")
 expect_refusal(rooms include/sitter/a.hpp "#include \"core/base/text.hpp\"" "includes from core/base")
 expect_refusal(rooms src/core/flat/a.cpp "" "core/flat is not a room")
+expect_refusal(rooms src/core/child/a.hpp "class News;" "knows News, which is above it")
+expect_refusal(rooms src/core/bridge/tools.hpp "Conductor& conductor_;" "knows Conductor, which is above it")
 expect_refusal(rooms src/io/stream/a.cpp "#include \"io/files/file_watch.hpp\""
   "includes from io/files, which comes after io/stream")
 expect_refusal(rooms src/io/driver.cpp "#include \"core/bridge/conductor.hpp\""

@@ -140,8 +140,7 @@ class Conductor {
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_opening_answer(Child& child, const Message& message, Line line);
   Answered answered_by(Child& child, const Message& answer);
-  bool may_be_refusal(const Child& child, const ClientRequest& request,
-                      std::string_view error);
+  bool may_be_refusal(const Child& child, const ClientRequest& request, std::string_view error);
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,

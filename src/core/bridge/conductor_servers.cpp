@@ -12,7 +12,7 @@ using Step = Servers::Step;
 /// Does what the child needs next on its way from started to serving.
 void Conductor::advance(Child& child) {
   const Step step = servers_.advance(child, news_.has_tools());
-  news_.take_replay_news();
+  news_.take_replay_remarks();
   switch (step) {
     case Step::none:
       return;
@@ -63,9 +63,9 @@ void Conductor::refuse(Child& child) {
 }
 
 void Conductor::on_over(Child dead) {
-  Servers::Ended ended = servers_.take_leave(std::move(dead));
-  news_.take_replay_news();
-  servers_.after_leave(ended, news_.fail_requests_of(ended));
+  Servers::Ended ended = servers_.on_over(std::move(dead));
+  news_.take_replay_remarks();
+  servers_.on_end_told(ended, news_.fail_requests_of(ended));
   const bool is_of_rebuild = rebuilds_.rebuilder().is_new_child(ended.gen());
   if (is_of_rebuild) {
     news_.finish_rebuild(rebuilds_.on_new_child_over(ended.end, ended.tail));

@@ -50,8 +50,8 @@ void Replays::on_result(Child& child, const ClientRequest& request, std::string_
 void Replays::give_first(Child& child) {
   if (child.waits_for_use()) {
     for (const ReplayedCall& call : missed(child.calls_made)) {
-      news_.push_back({call.tool, {}});
-      news_.push_back(
+      remarks_.push_back({call.tool, {}});
+      remarks_.push_back(
           {call.tool,
            fmt::format(
                "{}: not called before this call, because the server has restarted itself {} "
@@ -67,7 +67,7 @@ void Replays::give_first(Child& child) {
     child.calls_made[tool] = call->second.number;
     calls.push_back(call->second);
     // What has failed at the child before is called again.
-    news_.push_back({tool, {}});
+    remarks_.push_back({tool, {}});
   }
   child.handshake.replay_first(std::move(calls));
 }
@@ -106,13 +106,13 @@ void Replays::blame(const Child& dead, ChildEnd& end, ClientRequests& requests) 
   if (!dead.handshake.is_calling_again() && !requests.at_child(dead.gen()).empty()) return;
   const std::string tool(dead.handshake.running_call());
   if (calls_.erase(tool) == 0) return;
-  news_.push_back(
+  remarks_.push_back(
       {tool, fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end))});
   end.during = fmt::format("{} was called again, which --replay-call asks for", tool);
 }
 
 void Replays::add_failures(std::vector<std::string> failures) {
-  for (std::string& failure : failures) news_.push_back({{}, std::move(failure)});
+  for (std::string& failure : failures) remarks_.push_back({{}, std::move(failure)});
 }
 
 }  // namespace sitter

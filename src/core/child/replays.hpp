@@ -26,7 +26,7 @@ class Replays {
   /// For one child, by tool: the number of the last success that the child gave or repeated.
   using Made = std::map<std::string, std::uint64_t>;
 
-  struct News {
+  struct Remark {
     std::string tool;
     /// Why the call has failed. Empty if it is made once more, so that earlier failures do not
     /// matter.
@@ -54,7 +54,7 @@ class Replays {
 
   /// The calls that the child was given have failed like this.
   void add_failures(std::vector<std::string> failures);
-  std::vector<News> take_news() { return std::exchange(news_, {}); }
+  std::vector<Remark> take_remarks() { return std::exchange(remarks_, {}); }
 
  private:
   bool is_named(std::string_view tool) const;
@@ -63,7 +63,7 @@ class Replays {
   std::vector<std::string> tools_;
   std::map<std::string, ReplayedCall, std::less<>> calls_;
   std::uint64_t last_number_ = 0;
-  std::vector<News> news_;
+  std::vector<Remark> remarks_;
 };
 
 }  // namespace sitter

@@ -178,9 +178,9 @@ class Servers {
   /// The client ends a stream. Returns false if no stream has this id.
   bool cancel_stream(std::string_view raw_id, Line line);
   /// Takes leave of a child that is over. The requests that it had are still open.
-  Ended take_leave(Child dead);
+  Ended on_over(Child dead);
   /// The requests of the child are answered. `is_told`: an answer has told the model of its end.
-  void after_leave(const Ended& ended, bool is_told);
+  void on_end_told(const Ended& ended, bool is_told);
   /// The client may still show the questions of a child that is gone.
   void cancel_child_requests(Generation gen);
 
@@ -225,7 +225,7 @@ class Servers {
   std::variant<std::monostate, Child*, RestartedItself> take_own_restart();
   void on_own_restart_timeout(Child& child);
   /// The requests whose held answer is an error of this child that may be a refusal.
-  std::vector<ClientRequest*> refusals_of(Generation gen);
+  std::vector<ClientRequest*> held_refusals(Generation gen);
   /// Nobody knows whether the held error is that of a server that was not opened.
   void tell_doubt(ClientRequest& request);
 

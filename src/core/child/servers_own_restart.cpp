@@ -144,7 +144,7 @@ void Servers::drop_doubt(Child& child) {
 /// Without an opening the child has refused nothing for the lack of one.
 void Servers::tell_doubts(const Child& child) {
   if (!child.handshake.was_opened()) return;
-  for (ClientRequest* request : refusals_of(child.gen())) tell_doubt(*request);
+  for (ClientRequest* request : held_refusals(child.gen())) tell_doubt(*request);
 }
 
 void Servers::tell_doubt(ClientRequest& request) {
@@ -159,7 +159,7 @@ void Servers::tell_doubt(ClientRequest& request) {
   desk_.requests().rewrite_held(request, edits.apply());
 }
 
-std::vector<ClientRequest*> Servers::refusals_of(Generation gen) {
+std::vector<ClientRequest*> Servers::held_refusals(Generation gen) {
   auto held = desk_.requests().all(ClientRequest::State::held, gen);
   std::erase_if(held, [](const ClientRequest* request) { return !request->extra->is_refusal; });
   return held;

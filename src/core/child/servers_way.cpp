@@ -184,7 +184,7 @@ void Servers::finish_retiring(Child& child) {
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 
-Servers::Ended Servers::take_leave(Child dead) {
+Servers::Ended Servers::on_over(Child dead) {
   const Generation gen = dead.gen();
   show_stderr(dead);
   const bool was_candidate = generations_.is_candidate(dead);
@@ -219,7 +219,7 @@ Servers::Ended Servers::take_leave(Child dead) {
           was_candidate,   was_probed,     is_deliberate};
 }
 
-void Servers::after_leave(const Ended& ended, bool is_told) {
+void Servers::on_end_told(const Ended& ended, bool is_told) {
   const ChildEnd& end = ended.end;
   if (ended.was_awaited()) desk_.answers().on_child_lost();
   if (end.reason == EndReason::killed_by_sitter) killer_.add(ended.child.life.killed());

@@ -21,10 +21,10 @@ Desk::Desk(const BridgeConfig& config, BuiltinNames names, const Now& now, Order
     : config_(config),
       now_(now),
       out_(out),
-      requests_(ServerTraits::of(config).has_address
-                    ? ClientRequests::Room{limits::kHttpWaitingCountMax,
-                                           limits::kHttpWaitingBytesMax}
-                    : ClientRequests::Room()),
+      requests_(
+          ServerTraits::of(config).has_address
+              ? ClientRequests::Room{limits::kHttpWaitingCountMax, limits::kHttpWaitingBytesMax}
+              : ClientRequests::Room()),
       // The bridge finds a change of the tools itself, since it compares them after a restart; and
       // of any other list that the client was not told is empty.
       streams_([this](CatalogKind kind) {

@@ -199,12 +199,12 @@ void News::on_answered_cancelled(std::string_view raw_id) {
   if (notices_.on_answered_cancelled(raw_id)) old_code_.on_unread();
 }
 
-void News::take_replay_news() {
-  for (Replays::News& news : servers_.replays().take_news()) {
-    if (news.failure.empty()) {
-      notices_.forget_replay_failures(news.tool);
+void News::take_replay_remarks() {
+  for (Replays::Remark& remark : servers_.replays().take_remarks()) {
+    if (remark.failure.empty()) {
+      notices_.forget_replay_failures(remark.tool);
     } else {
-      notices_.add_replay_failure(std::move(news.failure));
+      notices_.add_replay_failure(std::move(remark.failure));
     }
   }
 }
@@ -276,7 +276,7 @@ void News::release_explained(Child& child) {
   child.has_held_errors = false;
   // The error of a call may carry a notice, which waits until the client has listed the tools.
   const bool waits = relist_.is_waiting() && config_.writes_notices && child.serves();
-  for (ClientRequest* request : servers_.refusals_of(child.gen())) {
+  for (ClientRequest* request : servers_.held_refusals(child.gen())) {
     if (waits && request->method == Method::tools_call) {
       request->extra->is_refusal = false;
     } else {

@@ -54,7 +54,7 @@ class News {
   /// open.
   void release_explained(Child& child);
   /// Takes from the servers what repeated calls have brought.
-  void take_replay_news();
+  void take_replay_remarks();
   void on_serving(const Child& child) { lints_.on_serving(child.gen()); }
   /// The rebuild is over: tells its callers and the model, and begins the next.
   void finish_rebuild(RebuildReport report);

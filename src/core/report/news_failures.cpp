@@ -154,12 +154,12 @@ void News::fail_refused(Child& child) {
   ChildEnd end = servers_.end_for(EndReason::opening_refused, &child);
   end.why = child.handshake.refusal();
   const DeathReport report = report_of(end, servers_.ring().tail(child.gen()), Reach::refused);
-  for (ClientRequest* request : servers_.refusals_of(child.gen())) fail_undone(*request, report);
+  for (ClientRequest* request : servers_.held_refusals(child.gen())) fail_undone(*request, report);
 }
 
 bool News::fail_requests_of(const Servers::Ended& ended) {
   const Generation gen = ended.gen();
-  for (ClientRequest* request : servers_.refusals_of(gen)) answer_held(*request);
+  for (ClientRequest* request : servers_.held_refusals(gen)) answer_held(*request);
   servers_.cancel_child_requests(gen);
   desk_.streams().on_child_lost(gen, desk_.turn());
   desk_.opening().on_another_child();
@@ -175,7 +175,7 @@ bool News::fail_requests_of(const Servers::Ended& ended) {
 
 void News::fail_requests_of(const Servers::RestartedItself& restarted) {
   const Child& former = restarted.former;
-  for (ClientRequest* request : servers_.refusals_of(former.gen())) {
+  for (ClientRequest* request : servers_.held_refusals(former.gen())) {
     const std::string_view error = member(request->extra->answer.text(), "error");
     if (!former.handshake.was_opened()) {
       answer_held(*request);
