@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/http/secrets.hpp"
-#include "core/http/session_loss.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

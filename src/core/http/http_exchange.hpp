@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/raw_id.hpp"
+#include "core/http/http_link_limits.hpp"
+#include "core/http/http_words.hpp"
 #include "core/http/sse_parser.hpp"
+#include "core/wire/message.hpp"
 #include "sitter/http.hpp"
 #include "sitter/line.hpp"
 #include "sitter/time.hpp"
@@ -39,6 +43,18 @@ struct HttpExchange {
   /// The request may be sent again even if it has been carried out.
   bool has_no_effect() const { return asks == Asks::opening || asks == Asks::discovery; }
 
+  bool is_refused() const { return status != 0 && !is_success(status); }
+  bool is_redirected() const { return status == 307 || status == 308; }
+  /// What the body says to a person; may be empty.
+  std::string words() const { return body_words(body, header_value(headers, "content-type")); }
+  bool is_answered_by(const Message& message) const {
+    return message.is_answer() && same_id(message.id, id);
+  }
+  /// The response may stay open, but what may still come is of little use.
+  void on_answered(Now now) {
+    has_answer = true;
+    deadline = now.steady + limits::kHttpUselessWait;
+  }
   /// Of a response that is over. The headers stay until those of the next one.
   void forget_response() {
     status = 0;
@@ -49,28 +65,23 @@ struct HttpExchange {
   }
 
   Kind kind = Kind::request;
-  /// Under which it was sent last.
-  ExchangeId number{};
+  ExchangeId number{};  ///< under which it was sent last
   /// The line that was sent; of a request until its answer has come.
   OwnedLine line;
-  /// When the exchange is given up, if it has not ended by then.
-  std::optional<Instant> over_by;
-  /// The raw id of a request.
-  std::string id;
+  /// When the exchange is given up, if it has not ended by then; or when it is sent later.
+  std::optional<Instant> deadline;
+  std::string id;  ///< of a request, raw
   Asks asks = Asks::other;
   /// The client closes the response stream of such a request to cancel it.
   bool is_stateless = false;
-  /// The headers that repeat parts of such a request.
-  std::vector<HttpHeader> mirrored;
+  std::vector<HttpHeader> mirrored;  ///< the headers that repeat parts of such a request
   /// How often an answer to a question of the server may still be sent again. The server may get it
   /// twice, and without it the call that has asked never ends.
   int repeats_left = 0;
   /// The request was refused because of its headers, and is sent with others.
   bool has_new_headers = false;
-  /// The client has cancelled the request, so its answer is of no use.
-  bool is_cancelled = false;
-  /// The stream of the response was broken, and is taken up again.
-  bool is_resumed = false;
+  bool is_cancelled = false;  ///< so the answer is of no use
+  bool is_resumed = false;    ///< the stream of the response was broken, and is taken up again
   int redirects = 0;
   std::string target;
 
@@ -80,8 +91,7 @@ struct HttpExchange {
   std::uint64_t body_cut = 0;
   std::unique_ptr<SseParser> events;
   bool has_answer = false;
-  /// Whether the daemon has sent anything but its head in this response.
-  bool has_event = false;
+  bool has_event = false;  ///< more than the head of this response has come
   /// What a stream is taken up from; empty if the daemon gives no ids.
   std::string last_event_id;
   std::optional<Milliseconds> retry;

@@ -57,9 +57,8 @@ inline constexpr int kHttpAnswerRepeatsMax = 3;
 /// acts on it, so this is long even for a busy daemon.
 inline constexpr Milliseconds kHttpTakenWait{10000};
 
-/// How long a response may stay open after it has brought its answer, or after its request was
-/// cancelled. Some servers never end it. The notifications that a server sends late come within a
-/// second.
+/// How long a response may stay open after its answer, or after its request was cancelled. Some
+/// servers never end it. The notifications that a server sends late come within a second.
 inline constexpr Milliseconds kHttpUselessWait{5000};
 
 /// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what

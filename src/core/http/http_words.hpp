@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,5 +57,28 @@ struct RpcError {
 
 /// The error if the body is valid JSON, and an object with an error that has a code.
 std::optional<RpcError> rpc_error(std::string_view body);
+
+/// A response to a request of the client that is no answer.
+struct HttpRefusal {
+  int status = 0;
+  /// Whether the request carried the id of a session.
+  bool had_session_id = false;
+  std::string_view body;
+  std::string_view www_authenticate;
+};
+
+/// What a refusal says about the session of the request.
+enum class SessionLoss : std::uint8_t {
+  none,
+  /// The daemon does not know the session: it has forgotten it, or another daemon listens. The
+  /// request was not carried out.
+  gone,
+  /// The daemon has only one session, and that one was opened before, by us or by somebody else.
+  already_open,
+};
+
+/// The protocol only has 404 for a session that is gone (2025-11-25, basic/transports, session
+/// management). The examples of the official SDKs answer in other ways, and servers copy them.
+SessionLoss session_loss(const HttpRefusal& refusal);
 
 }  // namespace sitter
