@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -9,10 +10,13 @@
 #include "core/base/text.hpp"
 #include "help/commands.hpp"
 #include "help/help_text.hpp"
+#include "io/cli_backend.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
+#include "io/http_backend.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/reaper.hpp"
+#include "io/stdio_backend.hpp"
 #include "io/stream/error_output.hpp"
 #include "io/stream/log.hpp"
 #include "io/system/memory.hpp"
@@ -39,6 +43,15 @@ std::optional<sitter::Refusal> wrong_first_word(const sitter::Options& options) 
   const auto* const failure = std::get_if<sitter::LaunchFailure>(&planned);
   if (failure == nullptr || !failure->is_missing) return std::nullopt;
   return sitter::Refusal{"mcp-sitter: " + *meant + "\n", 2};
+}
+
+std::unique_ptr<sitter::Backend> make_backend(sitter::Options& options,
+                                              const sitter::Backend::Parts& parts) {
+  if (options.daemon) {
+    return std::make_unique<sitter::HttpBackend>(parts, *std::move(options.daemon));
+  }
+  if (options.cli) return std::make_unique<sitter::CliBackend>(parts, *std::move(options.cli));
+  return std::make_unique<sitter::StdioBackend>(parts);
 }
 
 int run(int argc, char** argv) {
@@ -90,14 +103,10 @@ int run(int argc, char** argv) {
   }
   options.bridge.seed = sitter::random_seed();
 
-  sitter::Driver driver({std::move(options.bridge),
-                         std::move(options.command),
+  sitter::Driver driver({std::move(options.bridge), std::move(options.command),
                          std::move(options.build),
-                         {std::move(options.daemon), std::move(options.cli)},
-                         std::move(options.control),
-                         keeper,
-                         *log,
-                         error_output});
+                         [&](const auto& parts) { return make_backend(options, parts); },
+                         std::move(options.control), keeper, *log, error_output});
   // From here on, the driver has its signal handlers.
   sitter::unblock_signals();
   return driver.run();

@@ -49,22 +49,22 @@ Children::Children(EventLoop& loop, Parts parts,
                    std::function<ChildProcess::Events(Number)> events_of)
     : loop_(loop), parts_(parts), events_of_(std::move(events_of)), last_binary_(parts_.command) {}
 
-Fact Children::start(Generation gen, WallTime now) {
+std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime now) {
   const PlannedLaunch planned = plan_launch(parts_.command);
   started_files_ = command_files(parts_.command, planned);
   LoadedBinary binary(parts_.command);
   binary.before_start(planned);
-  return start(gen, planned, std::move(binary), now);
+  return start(order.gen, planned, std::move(binary), now);
 }
 
-Fact Children::start_build(Generation gen) {
-  Fact fact = start(gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
+std::optional<Fact> Children::carry_out(const order::StartBuild& order, WallTime) {
+  Fact fact = start(order.gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
   // A build must not wait for input.
-  if (ChildProcess* const build = find(gen)) build->input().close();
+  if (ChildProcess* const build = find(order.gen)) build->input().close();
   return fact;
 }
 
-Fact Children::start_run(const order::StartRun& order) {
+std::optional<Fact> Children::carry_out(const order::StartRun& order, WallTime) {
   LaunchRequest request = parts_.command;
   if (!order.cwd.empty()) move_to(order.cwd, request);
   request.arguments.insert(request.arguments.end(), order.arguments.begin(), order.arguments.end());
@@ -109,9 +109,9 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   return fact::ChildStarted{gen, pid};
 }
 
-void Children::renumber(const order::RenumberChild& order, WallTime now) {
+std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallTime now) {
   const auto child = at(order.from);
-  if (child == children_.end()) return;
+  if (child == children_.end()) return std::nullopt;
   *child->number = order.gen;
   // The new server has read the files at the latest now.
   const PlannedLaunch planned = plan_launch(parts_.command);
@@ -121,6 +121,12 @@ void Children::renumber(const order::RenumberChild& order, WallTime now) {
   child->binary.on_started(child->process->pid(), now);
   child->has_sought_sources = false;
   child->sources.reset();
+  return std::nullopt;
+}
+
+std::optional<Fact> Children::carry_out(const order::CloseChildInput& order, WallTime) {
+  if (ChildProcess* const child = find(order.gen)) child->input().close();
+  return std::nullopt;
 }
 
 void Children::tell_keeper_over(Generation gen) {
@@ -150,9 +156,9 @@ void Children::replace_keeper() {
   parts_.log.write(order::Log::Level::warn, "the keeper was killed; another one was started");
 }
 
-std::optional<fact::UnitSignalled> Children::signal(const order::SignalUnit& order) {
+std::optional<Fact> Children::carry_out(const order::SignalUnit& order, WallTime) {
   const auto child = at(order.gen);
-  if (child == children_.end()) return {};
+  if (child == children_.end()) return std::nullopt;
   fact::UnitSignalled fact;
   fact.gen = order.gen;
   ProcessUnit& unit = child->process->unit();
@@ -185,9 +191,10 @@ std::vector<long> Children::not_of(Generation gen) const {
   return others;
 }
 
-void Children::release(Generation gen) {
+std::optional<Fact> Children::carry_out(const order::ReleaseChild& order, WallTime) {
+  const Generation gen = order.gen;
   const auto child = at(gen);
-  if (child == children_.end()) return;
+  if (child == children_.end()) return std::nullopt;
   const std::vector<long> others = not_of(gen);
   ProcessUnit& unit = child->process->unit();
   const Generation mark = unit.gen();
@@ -199,9 +206,10 @@ void Children::release(Generation gen) {
   children_.erase(child);
   // The keeper keeps a unit that could not be killed, and tries again when the bridge has ended.
   if (is_gone) tell_keeper_over(mark);
+  return std::nullopt;
 }
 
-fact::ImageSwept Children::sweep(const order::SweepImage& order) {
+std::optional<Fact> Children::carry_out(const order::SweepImage& order, WallTime) {
   fact::ImageSwept fact;
   const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
   for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
@@ -212,7 +220,7 @@ fact::ImageSwept Children::sweep(const order::SweepImage& order) {
   return fact;
 }
 
-fact::BinaryInspected Children::inspect(const order::InspectBinary& order, WallTime now) {
+std::optional<Fact> Children::carry_out(const order::InspectBinary& order, WallTime now) {
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
   LoadedBinary& binary = is_there ? child->binary : last_binary_;
@@ -228,9 +236,9 @@ fact::BinaryInspected Children::inspect(const order::InspectBinary& order, WallT
   return fact;
 }
 
-fact::SourcesChecked Children::look_at_sources(Generation gen, WallTime now) {
-  fact::SourcesChecked fact{gen, {}, {}};
-  const auto child = at(gen);
+std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallTime now) {
+  fact::SourcesChecked fact{order.gen, {}, {}};
+  const auto child = at(order.gen);
   if (child == children_.end()) return fact;
   if (auto newest = look_at(*child, now).newest) {
     fact.changed = std::move(newest->file);
@@ -297,8 +305,9 @@ void Children::note_files() {
   started_files_ = command_files(parts_.command, plan_launch(parts_.command));
 }
 
-bool Children::have_files_changed() const {
-  return command_files(parts_.command, plan_launch(parts_.command)) != started_files_;
+std::optional<Fact> Children::carry_out(const order::CheckCommandFiles&, WallTime) {
+  return fact::CommandFilesChecked{command_files(parts_.command, plan_launch(parts_.command)) !=
+                                   started_files_};
 }
 
 std::vector<Fact> Children::ended() {

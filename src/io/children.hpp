@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "io/files/loaded_binary.hpp"
@@ -38,28 +40,27 @@ class Children {
 
   Children(EventLoop& loop, Parts parts, std::function<ChildProcess::Events(Number)> events_of);
 
-  /// Returns fact::ChildStarted or fact::ChildStartFailed.
-  Fact start(Generation gen, WallTime now);
-  Fact start_build(Generation gen);
-  /// Runs the command with other arguments; see the order.
-  Fact start_run(const order::StartRun& order);
+  /// Carries out an order about a process or the file. Returns the fact that answers it. There is
+  /// none if the order has no answer or is about something else, or if its process is unknown.
+  template <class... Orders>
+  std::optional<Fact> carry_out(const std::variant<Orders...>& order, WallTime now) {
+    return std::visit(
+        [&](const auto& one) -> std::optional<Fact> {
+          if constexpr (requires { carry_out(one, now); }) {
+            return carry_out(one, now);
+          } else {
+            static_assert(std::is_constructible_v<OtherOrder, decltype(one)>);
+            return std::nullopt;
+          }
+        },
+        order);
+  }
+
   /// Closes the stdin of the run if it has taken all that it was given.
   void end_run_input(Generation gen);
-  /// Gives the process another number. Does nothing for an unknown generation.
-  void renumber(const order::RenumberChild& order, WallTime now);
-  /// Returns nothing for an unknown generation.
-  std::optional<fact::UnitSignalled> signal(const order::SignalUnit& order);
-  /// Kills the unit of the child. Its pipes are closed in the next round of the loop.
-  void release(Generation gen);
-  fact::ImageSwept sweep(const order::SweepImage& order);
-  fact::BinaryInspected inspect(const order::InspectBinary& order, WallTime now);
-  /// Looks for a moment whether the sources of the child have changed since it was started.
-  fact::SourcesChecked look_at_sources(Generation gen, WallTime now);
-  /// The command's files are read now, without a start of the command itself.
+  /// The command's files are read now, without a start of the command itself: the program, the
+  /// files that its arguments name, and the env file.
   void note_files();
-  /// Whether the command's files have changed since the last start: the program, the files that its
-  /// arguments name, and the env file.
-  bool have_files_changed() const;
   /// The file that would be started now; absolute if there is such a file.
   std::string binary_path() const;
 
@@ -88,6 +89,21 @@ class Children {
     /// Set for a child that may outlive the bridge.
     std::optional<OutputDrain> drain = {};
   };
+
+  /// What others carry out.
+  using OtherOrder = std::variant<order::SendToClient, order::SendToChild, order::SendToControl,
+                                  order::Log, order::Exit, order::ReadDescription>;
+  std::optional<Fact> carry_out(const order::StartChild& order, WallTime now);
+  std::optional<Fact> carry_out(const order::StartBuild& order, WallTime now);
+  std::optional<Fact> carry_out(const order::StartRun& order, WallTime now);
+  std::optional<Fact> carry_out(const order::RenumberChild& order, WallTime now);
+  std::optional<Fact> carry_out(const order::CloseChildInput& order, WallTime now);
+  std::optional<Fact> carry_out(const order::SignalUnit& order, WallTime now);
+  std::optional<Fact> carry_out(const order::ReleaseChild& order, WallTime now);
+  std::optional<Fact> carry_out(const order::SweepImage& order, WallTime now);
+  std::optional<Fact> carry_out(const order::InspectBinary& order, WallTime now);
+  std::optional<Fact> carry_out(const order::CheckCommandFiles& order, WallTime now);
+  std::optional<Fact> carry_out(const order::LookAtSources& order, WallTime now);
 
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);

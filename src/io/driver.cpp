@@ -10,7 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "io/children.hpp"
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
 #include "io/control/greeting.hpp"
@@ -19,6 +18,7 @@
 #include "io/process/server_folder.hpp"
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
+#include "io/stream/line_relay.hpp"
 #include "io/system/memory.hpp"
 #include "io/trace.hpp"
 #include "sitter/bytes.hpp"
@@ -39,10 +39,6 @@ constexpr std::chrono::seconds kLastWritesWait{1};
 /// anyway.
 constexpr std::chrono::milliseconds kFirstAnswerWait{100};
 
-/// Lines of this size or more stay in the read buffer until the other side has taken them. A copy
-/// of a smaller line is cheap, and the buffer may be larger than the line.
-constexpr std::size_t kHeldFrom = 4 * limits::kMiB;
-
 }  // namespace
 
 class Driver::Loop {
@@ -50,14 +46,7 @@ class Driver::Loop {
   explicit Loop(Parts parts)
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
-        children_(loop_, {parts_.command, parts_.build, parts_.keeper, parts_.log},
-                  [this](Children::Number number) { return events_of(std::move(number)); }),
-        played_(loop_, std::move(parts_.played), parts_.log, children_, parts_.error_output,
-                {[this] { return now_ = clock_.now(); },
-                 [this] {
-                   feed_from_played();
-                   end_turn();
-                 }}),
+        backend_(parts_.backend(backend_parts())),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
@@ -93,6 +82,21 @@ class Driver::Loop {
   }
 
  private:
+  Backend::Parts backend_parts() {
+    Backend::Events events;
+    events.on_begin = [this] { return now_ = clock_.now(); };
+    events.on_fact = [this](const Fact& fact) { feed(fact); };
+    events.on_end = [this] { end_turn(); };
+    if (parts_.config.watches_binary) {
+      events.on_binary = [this](const std::string& path) { watch_binary(path); };
+    }
+    return {loop_,
+            {parts_.command, parts_.build, parts_.keeper, parts_.log},
+            parts_.error_output,
+            relay_,
+            std::move(events)};
+  }
+
   /// Handles everything that one event of the loop leads to: facts, orders, and further facts that
   /// result from these orders. The writes come last, so that the lines of one read leave in one
   /// write.
@@ -100,23 +104,18 @@ class Driver::Loop {
   void turn(Facts facts) {
     now_ = clock_.now();
     facts();
-    feed_from_played();
     end_turn();
   }
 
   void end_turn() {
+    while (const Fact* const fact = backend_->next_fact()) feed(*fact);
     do {
       client_output_.flush();
-      children_.flush();
+      backend_->flush();
     } while (tell_of_queue());
     pause_readers();
     end_if_written();
     arm();
-  }
-
-  /// Feeds what a child says that is no process on pipes, and what follows from that.
-  void feed_from_played() {
-    while (const Fact* const fact = played_.next_fact()) feed(*fact);
   }
 
   void feed(const Fact& fact) { facts_.feed(fact); }
@@ -128,7 +127,7 @@ class Driver::Loop {
   }
 
   void on_timeout() {
-    played_.handle_timeout(now_);
+    backend_->handle_timeout(now_);
     facts_.act([this] {
       bridge_.handle_timeout(now_);
       carry_out_all();
@@ -138,7 +137,15 @@ class Driver::Loop {
   void carry_out_all() {
     while (Order* const order = bridge_.poll_order()) {
       if (parts_.log.is_trace()) parts_.log.trace(to_text(*order));
-      std::visit([this](auto& one) { carry_out(one); }, *order);
+      std::visit(
+          [&](auto& one) {
+            if constexpr (requires { carry_out(one); }) {
+              carry_out(one);
+            } else {
+              backend_->carry_out(*order, now_);
+            }
+          },
+          *order);
     }
   }
 
@@ -186,13 +193,11 @@ class Driver::Loop {
     events.on_extent = [this](fact::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
         loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base)), std::move(events));
-    if (parts_.config.watches_binary) watch_binary(children_.binary_path());
+    if (parts_.config.watches_binary) watch_binary(backend_->binary_path());
   }
 
   void on_client_read(LineFramer& framer) {
-    reading_ = &framer;
-    while (const auto frame = framer.next()) feed_client(*frame);
-    reading_ = nullptr;
+    relay_.each_frame(framer, [this](const LineFramer::Frame& frame) { feed_client(frame); });
   }
 
   void on_client_end(LineFramer& framer) {
@@ -206,18 +211,6 @@ class Driver::Loop {
     } else {
       feed(fact::ClientLineTooLong{frame.head, frame.tail, frame.size});
     }
-  }
-
-  void feed_child(Generation gen, const LineFramer::Frame& frame, bool is_unfinished = false) {
-    if (frame.size == 0) {
-      feed(fact::ChildLine{gen, frame.line, is_unfinished});
-    } else {
-      feed(fact::ChildLineTooLong{gen, frame.head, frame.tail, frame.size});
-    }
-  }
-
-  void feed_child_error(Generation gen, const LineFramer::Frame& frame) {
-    each_error_line(gen, frame, [this](const fact::ChildErrorLine& line) { feed(line); });
   }
 
   void wait_for_signal() {
@@ -250,18 +243,14 @@ class Driver::Loop {
   void wait_for_child_signal() {
     child_signals_.async_wait([this](error_code error, int) {
       if (error) return;
-      turn([this] {
-        for (const Fact& fact : children_.ended()) {
-          if (!played_.takes_end(fact, now_)) feed(fact);
-        }
-      });
+      turn([this] { backend_->reap(now_); });
       wait_for_child_signal();
     });
   }
 
   /// Tells the core when a queue to a child has crossed its bound. Returns false if none has.
   bool tell_of_queue() {
-    const auto fact = children_.crossed_queue();
+    const auto fact = backend_->crossed_queue();
     if (fact) feed(*fact);
     return fact.has_value();
   }
@@ -271,147 +260,20 @@ class Driver::Loop {
     // Lines from the client also cause output to the client: the answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
-    if (!played_.set_paused(is_client_full)) children_.set_output_paused(is_client_full);
+    backend_->set_paused(is_client_full);
   }
 
   // ---- orders
 
   void carry_out(order::SendToClient& order) {
-    put(order.line, client_output_);
+    relay_.put(order.line, client_output_);
     if (is_starting_) loop_.post([this] { end_start(); });
-  }
-
-  void carry_out(order::SendToChild& order) {
-    if (played_.takes(order, now_)) return;
-    if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
-  }
-
-  void put(const Outgoing& line, StreamWriter& writer) const {
-    if (line.is_unchanged()) {
-      writer.append_line(line.head, holder_of(line.head));
-      return;
-    }
-    writer.append(line.head, holder_of(line.head));
-    writer.append(line.middle);
-    writer.append_line(line.tail, holder_of(line.tail));
-  }
-
-  /// The buffer that holds a large piece of the line that is being passed on.
-  std::shared_ptr<const void> holder_of(std::string_view piece) const {
-    const bool is_passed =
-        piece.size() >= kHeldFrom && reading_ != nullptr && reading_->is_filled_by(piece);
-    return is_passed ? reading_->buffer() : nullptr;
-  }
-
-  void carry_out(order::StartChild& order) {
-    if (played_.takes(order, now_)) return;
-    feed(children_.start(order.gen, now_.wall));
-    if (parts_.config.watches_binary) watch_binary(children_.binary_path());
-  }
-
-  void carry_out(order::StartBuild& order) { feed(children_.start_build(order.gen)); }
-
-  void carry_out(order::RenumberChild& order) { children_.renumber(order, now_.wall); }
-
-  ChildProcess::Events events_of(Children::Number gen) {
-    if (is_run(*gen)) return played_.events_of_run(*gen);
-    return {[this, gen](LineFramer& framer) {
-              turn([&] {
-                if (played_.is_daemon(*gen)) {
-                  while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
-                  return;
-                }
-                reading_ = &framer;
-                while (const auto frame = framer.next()) feed_child(*gen, *frame);
-                reading_ = nullptr;
-              });
-            },
-            [this, gen](LineFramer& framer) {
-              turn([&] {
-                const auto frame = framer.rest();
-                if (played_.is_daemon(*gen)) {
-                  if (frame) feed_child_error(*gen, *frame);
-                  return;
-                }
-                if (frame) feed_child(*gen, *frame, true);
-                feed(fact::ChildOutputEnded{*gen});
-              });
-            },
-            {},
-            [this, gen](LineFramer& framer) {
-              turn([&] {
-                while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
-              });
-            },
-            [this, gen](LineFramer& framer) {
-              turn([&] {
-                if (const auto frame = framer.rest()) feed_child_error(*gen, *frame);
-                feed(fact::ChildErrorEnded{*gen});
-              });
-            },
-            [this, gen](std::string_view bytes) {
-              if (!is_build(*gen)) parts_.error_output.write(bytes);
-            },
-            [this, gen] {
-              turn([&] {
-                if (children_.is_input_full(*gen)) feed(fact::ChildInputMoved{*gen});
-              });
-            },
-            [this, gen] {
-              turn([&] {
-                if (!played_.is_daemon(*gen)) feed(fact::ChildInputBroken{*gen});
-              });
-            }};
-  }
-
-  void carry_out(order::CloseChildInput& order) {
-    if (played_.takes(order, now_)) return;
-    if (auto* const child = children_.find(order.gen)) child->input().close();
-  }
-
-  void carry_out(order::SignalUnit& order) {
-    if (played_.takes(order, now_)) return;
-    if (const auto fact = children_.signal(order)) feed(*fact);
-  }
-
-  void carry_out(order::ReleaseChild& order) {
-    if (!played_.takes(order, now_)) children_.release(order.gen);
-  }
-
-  void carry_out(order::SweepImage& order) {
-    // The processes of a daemon that was not started here are not ours to end, and others may use
-    // the same tool.
-    feed(played_.is_there() ? fact::ImageSwept{} : children_.sweep(order));
-  }
-
-  void carry_out(order::InspectBinary& order) {
-    if (played_.is_daemon(order.gen) && children_.find(order.gen) == nullptr) {
-      fact::BinaryInspected fact{order.look, {}};
-      if (order.look.purpose == Look::Purpose::kill) fact.listening = played_.listening_pid();
-      feed(fact);
-      return;
-    }
-    const fact::BinaryInspected fact = children_.inspect(order, now_.wall);
-    const bool is_there = fact.facts.path && fact.facts.exists;
-    if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
-    feed(fact);
   }
 
   void watch_binary(const std::string& path) {
     // `set_binary` may report facts, which must not happen while an order is carried out.
     loop_.post([this, path] {
       if (file_watch_) file_watch_->set_binary(path);
-    });
-  }
-
-  void carry_out(order::CheckCommandFiles&) {
-    feed(fact::CommandFilesChecked{children_.have_files_changed()});
-  }
-
-  void carry_out(order::LookAtSources& order) {
-    // The lines for the child leave at the end of this turn, and no call waits for the look.
-    loop_.post([this, gen = order.gen] {
-      turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
     });
   }
 
@@ -446,7 +308,7 @@ class Driver::Loop {
 
   void arm() {
     auto due = bridge_.next_timeout();
-    earlier(due, played_.next_timeout());
+    earlier(due, backend_->next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
     if (!due) {
@@ -468,10 +330,8 @@ class Driver::Loop {
   Bridge bridge_;
   Now now_;
   FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
-  /// The framer whose lines are being fed.
-  const LineFramer* reading_ = nullptr;
-  Children children_;
-  PlayedChild played_;
+  LineRelay relay_;
+  std::unique_ptr<Backend> backend_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

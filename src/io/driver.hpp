@@ -1,10 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "io/played_child.hpp"
+#include "io/backend.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/stream/error_output.hpp"
@@ -30,8 +31,8 @@ class Driver {
     LaunchRequest command;
     /// Only used if the core has a build command.
     LaunchRequest build;
-    /// Set if the child is no process that speaks on its pipes.
-    PlayedChild::Options played;
+    /// Makes the backend for the kind of the server.
+    std::function<std::unique_ptr<Backend>(const Backend::Parts&)> backend;
     Control control;
     /// May be empty: then no process cleans up when the bridge is killed.
     std::optional<Keeper>& keeper;

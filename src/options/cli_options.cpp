@@ -62,8 +62,9 @@ std::string pattern_of_file(const std::string& path) {
   return pattern;
 }
 
-std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,
-                                                         LaunchRequest& command) {
+std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
+                                                           const std::string& cwd,
+                                                           LaunchRequest& command) {
   // A path may have blanks.
   auto words = is_file(std::filesystem::path(cwd) / raw.tool) ? std::optional(std::vector{raw.tool})
                                                               : split_words(raw.tool);
@@ -81,7 +82,7 @@ std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, cons
   command.command = words->front();
   command.arguments.assign(words->begin() + 1, words->end());
 
-  CliChild::Options options;
+  CliBackend::Options options;
   CliServer::Options& server = options.server;
   const std::filesystem::path program = words->back();
   server.name = program.stem().string();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/tool_server/cli_server.hpp"
-#include "io/cli_child.hpp"
+#include "io/cli_backend.hpp"
 #include "io/process/launch_plan.hpp"
 
 namespace sitter {
@@ -30,7 +30,8 @@ std::string pattern_of_file(const std::string& path);
 
 /// The options of a tool, or what is wrong with them, as a sentence without the program's name.
 /// Sets the command that runs the tool.
-std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,
-                                                         LaunchRequest& command);
+std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
+                                                           const std::string& cwd,
+                                                           LaunchRequest& command);
 
 }  // namespace sitter

@@ -63,9 +63,9 @@ bool split(const std::string& pair, std::string& name, std::string& value) {
 
 }  // namespace
 
-std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
-                                                        const Environment& environment) {
-  Daemon::Options options;
+std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
+                                                             const Environment& environment) {
+  HttpBackend::Options options;
   std::string error;
   const auto url = parse_url(raw.url, error);
   if (!url) return "--http: " + error;

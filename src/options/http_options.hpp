@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "io/daemon.hpp"
+#include "io/http_backend.hpp"
 
 namespace sitter {
 
@@ -19,8 +19,8 @@ struct RawHttp {
 
 /// The options of a daemon, or what is wrong with them, as a sentence without the program's name.
 /// The value of a header is in no sentence, because it may be secret.
-std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
-                                                        const Environment& environment);
+std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
+                                                             const Environment& environment);
 
 /// Overwrites the values of --header in our command line, which every user of the machine can read.
 /// `words` are the words that the system has given to the program.

@@ -279,7 +279,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   if (given.has("--http")) {
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
-    options.daemon = std::get<Daemon::Options>(std::move(http));
+    options.daemon = std::get<HttpBackend::Options>(std::move(http));
     options.log.secrets = Secrets(options.daemon->link.headers);
     options.bridge.url = options.daemon->link.url.shown();
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
@@ -293,7 +293,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   } else if (given.has("--cli")) {
     auto cli = cli_options(raw.cli, raw.cwd, options.command);
     if (const auto* const wrong = std::get_if<std::string>(&cli)) return usage_error(*wrong);
-    options.cli = std::get<CliChild::Options>(std::move(cli));
+    options.cli = std::get<CliBackend::Options>(std::move(cli));
     options.bridge.kind = ServerKind::tool;
     options.bridge.command = options.command.command;
     if (raw.watch.empty()) {

@@ -5,7 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "io/cli_backend.hpp"
 #include "io/driver.hpp"
+#include "io/http_backend.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/stream/log.hpp"
 #include "sitter/bridge.hpp"
@@ -16,8 +18,8 @@ struct Options {
   BridgeConfig bridge;
   LaunchRequest command;
   LaunchRequest build;
-  std::optional<Daemon::Options> daemon;
-  std::optional<CliChild::Options> cli;
+  std::optional<HttpBackend::Options> daemon;
+  std::optional<CliBackend::Options> cli;
   Driver::Control control;
   Log::Options log;
   /// Whether `--` stood before the command, so that its first word is meant as it stands.

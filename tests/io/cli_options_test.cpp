@@ -73,13 +73,13 @@ class CliOptionsTest : public ::testing::Test {
     const auto* const said = std::get_if<std::string>(&made);
     return said == nullptr ? "" : *said;
   }
-  CliChild::Options options() {
+  CliBackend::Options options() {
     auto made = cli_options(raw, directory.path(), command);
     if (const auto* const said = std::get_if<std::string>(&made)) {
       ADD_FAILURE() << *said;
       return {};
     }
-    return std::get<CliChild::Options>(std::move(made));
+    return std::get<CliBackend::Options>(std::move(made));
   }
 
   testing::TemporaryDirectory directory;
@@ -124,7 +124,7 @@ TEST_F(CliOptionsTest, APathOfAFileMayHaveBlanksAndQuotes) {
 TEST_F(CliOptionsTest, AFileMayDescribeTheTool) {
   raw.tool = "git";
   raw.schema_file = "git-tools.json";
-  const CliChild::Options made = options();
+  const CliBackend::Options made = options();
   EXPECT_EQ(made.description_file, directory / "git-tools.json");
   EXPECT_EQ(made.server.description_source, "git-tools.json");
   EXPECT_THAT(made.server.description_arguments, IsEmpty());

@@ -1,0 +1,93 @@
+#include "io/cli_backend.hpp"
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "io/system/whole_file.hpp"
+#include "io/trace.hpp"
+#include "sitter/cli.hpp"
+
+namespace sitter {
+
+CliBackend::CliBackend(const Parts& parts, Options options)
+    : Backend(parts),
+      server_(std::move(options.server)),
+      description_file_(std::move(options.description_file)) {}
+
+void CliBackend::handle_timeout(Now now) {
+  now_ = now;
+  server_.handle_timeout(now);
+  carry_out_all();
+}
+
+bool CliBackend::takes(const Order& order) {
+  if (std::holds_alternative<order::SweepImage>(order)) {
+    // Others may use the same tool.
+    events_.on_fact(fact::ImageSwept{});
+    return true;
+  }
+  // The description that is read now is that of these files.
+  if (std::holds_alternative<order::StartChild>(order)) children_.note_files();
+  if (!give(server_, order)) return false;
+  carry_out_all();
+  return true;
+}
+
+ChildProcess::Events CliBackend::events_of(const Children::Number& gen) {
+  ChildProcess::Events events = Backend::events_of(gen);
+  if (!is_run(*gen)) return events;
+  const auto tell = [this](const CliFact& fact) { turn([&] { take(fact); }); };
+  // All bytes of the stdout are the result, so they come as they are, and no line is looked for.
+  events.on_output = [](LineFramer& framer) {
+    while (framer.next()) continue;
+  };
+  events.on_output_bytes = [=](std::string_view bytes) { tell(fact::RunOutput{*gen, bytes}); };
+  events.on_output_end = [=](LineFramer&) { tell(fact::ChildOutputEnded{*gen}); };
+  events.on_input_moved = [=, this] { turn([&] { children_.end_run_input(*gen); }); };
+  return events;
+}
+
+void CliBackend::on_process(const Fact& fact) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (std::is_constructible_v<CliFact, decltype(one)>) {
+          // An orphan may have belonged to a run, and to a build or a child.
+          if constexpr (std::is_same_v<decltype(one), const fact::OrphanEnded&>) {
+            take(one);
+          } else if (is_run(one.gen)) {
+            take(one);
+            return;
+          }
+        }
+        Backend::on_process(fact);
+      },
+      fact);
+}
+
+void CliBackend::take(const CliFact& fact) {
+  server_.handle(fact, now_);
+  carry_out_all();
+}
+
+void CliBackend::carry_out_all() {
+  while (const CliOrder* const polled = server_.poll_order()) {
+    if (log_.is_trace()) log_.trace(to_text(*polled));
+    if (const auto* const read = std::get_if<order::ReadDescription>(polled)) {
+      server_.handle(read_description(read->gen), now_);
+    } else if (const auto fact = children_.carry_out(*polled, now_.wall)) {
+      if (log_.is_trace()) log_.trace(to_text(*fact));
+      on_process(*fact);
+    }
+  }
+}
+
+fact::DescriptionRead CliBackend::read_description(Generation gen) const {
+  fact::DescriptionRead fact{gen, {}};
+  if (auto text = read_whole_file(description_file_, limits::kRunOutputMax, fact.problem)) {
+    fact.text = *std::move(text);
+  }
+  return fact;
+}
+
+}  // namespace sitter
