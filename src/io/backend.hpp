@@ -42,8 +42,6 @@ class Backend {
     Events events;
   };
 
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
   /// Ignores orders about the client, the log and the end.
@@ -72,20 +70,23 @@ class Backend {
   /// Carries out an order in the way of this kind of server, at the time `now_`. False if it is to
   /// be carried out with the process of its generation.
   virtual bool takes(const Order& order) = 0;
+  /// Carries out what the machine orders that plays the children, if there is one.
+  virtual void carry_out_all() {}
   /// How the bytes of a process become facts. As it is here, all output is for a person.
   virtual ChildProcess::Events events_of(const Children::Number& gen);
   /// Takes a fact about a process. As it is here, the core gets it.
   virtual void on_process(const Fact& fact) { events_.on_fact(fact); }
 
-  /// Gives an order or a fact about a child to the machine that plays the children. False if it is
-  /// about a build, or not for such a machine.
+  /// Gives an order or a fact about a child to the machine that plays the children, and carries out
+  /// what follows. False if it is about a build, or not for such a machine.
   template <class Machine, class Input>
   bool give(Machine& machine, const Input& input) {
     return std::visit(
         [&](const auto& one) {
-          if constexpr (requires { machine.handle(one, now_); }) {
+          if constexpr (requires { machine.handle(one, now_), one.gen; }) {
             if (is_build(one.gen)) return false;
             machine.handle(one, now_);
+            carry_out_all();
             return true;
           }
           return false;

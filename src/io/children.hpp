@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -44,16 +43,7 @@ class Children {
   /// none if the order has no answer or is about something else, or if its process is unknown.
   template <class... Orders>
   std::optional<Fact> carry_out(const std::variant<Orders...>& order, WallTime now) {
-    return std::visit(
-        [&](const auto& one) -> std::optional<Fact> {
-          if constexpr (requires { carry_out(one, now); }) {
-            return carry_out(one, now);
-          } else {
-            static_assert(std::is_constructible_v<OtherOrder, decltype(one)>);
-            return std::nullopt;
-          }
-        },
-        order);
+    return std::visit([&](const auto& one) { return carry_out(one, now); }, order);
   }
 
   /// Closes the stdin of the run if it has taken all that it was given.
@@ -90,9 +80,10 @@ class Children {
     std::optional<OutputDrain> drain = {};
   };
 
-  /// What others carry out.
-  using OtherOrder = std::variant<order::SendToClient, order::SendToChild, order::SendToControl,
-                                  order::Log, order::Exit, order::ReadDescription>;
+  /// Orders that others carry out.
+  using Others = std::variant<order::SendToClient, order::SendToChild, order::SendToControl,
+                              order::Log, order::Exit, order::ReadDescription>;
+  std::optional<Fact> carry_out(const Others&, WallTime) { return std::nullopt; }
   std::optional<Fact> carry_out(const order::StartChild& order, WallTime now);
   std::optional<Fact> carry_out(const order::StartBuild& order, WallTime now);
   std::optional<Fact> carry_out(const order::StartRun& order, WallTime now);

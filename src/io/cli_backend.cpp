@@ -1,6 +1,5 @@
 #include "io/cli_backend.hpp"
 
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -29,9 +28,7 @@ bool CliBackend::takes(const Order& order) {
   }
   // The description that is read now is that of these files.
   if (std::holds_alternative<order::StartChild>(order)) children_.note_files();
-  if (!give(server_, order)) return false;
-  carry_out_all();
-  return true;
+  return give(server_, order);
 }
 
 ChildProcess::Events CliBackend::events_of(const Children::Number& gen) {
@@ -49,20 +46,10 @@ ChildProcess::Events CliBackend::events_of(const Children::Number& gen) {
 }
 
 void CliBackend::on_process(const Fact& fact) {
-  std::visit(
-      [&](const auto& one) {
-        if constexpr (std::is_constructible_v<CliFact, decltype(one)>) {
-          // An orphan may have belonged to a run, and to a build or a child.
-          if constexpr (std::is_same_v<decltype(one), const fact::OrphanEnded&>) {
-            take(one);
-          } else if (is_run(one.gen)) {
-            take(one);
-            return;
-          }
-        }
-        Backend::on_process(fact);
-      },
-      fact);
+  // An orphan may have belonged to a run, and to a build.
+  const bool is_orphan = std::holds_alternative<fact::OrphanEnded>(fact);
+  if (is_orphan) take(fact::OrphanEnded{});
+  if (is_orphan || !give(server_, fact)) Backend::on_process(fact);
 }
 
 void CliBackend::take(const CliFact& fact) {

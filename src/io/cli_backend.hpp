@@ -29,7 +29,7 @@ class CliBackend final : public Backend {
   ChildProcess::Events events_of(const Children::Number& gen) override;
   void on_process(const Fact& fact) override;
   void take(const CliFact& fact);
-  void carry_out_all();
+  void carry_out_all() override;
   fact::DescriptionRead read_description(Generation gen) const;
 
   CliServer server_;

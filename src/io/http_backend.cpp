@@ -36,9 +36,7 @@ bool HttpBackend::takes(const Order& order) {
     return true;
   }
   if (const auto* const look = std::get_if<order::InspectBinary>(&order)) return inspect(*look);
-  if (!give(link_, order)) return false;
-  carry_out_all();
-  return true;
+  return give(link_, order);
 }
 
 /// A daemon that was not started here has no file to look at.
@@ -53,8 +51,7 @@ bool HttpBackend::inspect(const order::InspectBinary& order) {
 }
 
 void HttpBackend::on_process(const Fact& fact) {
-  if (!give(link_, fact)) return Backend::on_process(fact);
-  carry_out_all();
+  if (!give(link_, fact)) Backend::on_process(fact);
 }
 
 void HttpBackend::on_http(HttpFact&& fact) {
@@ -77,11 +74,7 @@ void HttpBackend::carry_out_all() {
     // A start brings a fact, and what it leads to is polled before the order is over.
     const Order order = *polled;
     const auto fact = children_.carry_out(order, now_.wall);
-    if (fact && std::holds_alternative<fact::UnitSignalled>(*fact)) {
-      of_process_.push_back(*fact);
-    } else if (fact) {
-      on_process(*fact);
-    }
+    if (fact && !give(link_, *fact)) of_process_.push_back(*fact);
   }
 }
 

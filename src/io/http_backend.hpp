@@ -34,7 +34,7 @@ class HttpBackend final : public Backend {
   void on_process(const Fact& fact) override;
   void on_http(HttpFact&& fact);
   bool inspect(const order::InspectBinary& order);
-  void carry_out_all();
+  void carry_out_all() override;
 
   HttpClient client_;
   HttpLink link_;
