@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
+#include "io/system/platform.hpp"
 #include "io/system/whole_file.hpp"
-#include "setup/code_folder.hpp"
 #include "setup/failure.hpp"
 
 namespace sitter::setup {
@@ -54,7 +54,7 @@ const std::string kClineFile = "cline_mcp_settings.json";
 }  // namespace
 
 const std::vector<Client>& clients() {
-  static const std::string code(kCodeFolder);
+  static const std::string code = std::string(platform::kSettingsFolder) + "/Code/User";
   static const std::vector<Client> all = {
       {"claude",
        "Claude Code",

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/system/file_descriptor.hpp"
@@ -18,6 +19,9 @@ namespace sitter::platform {
 /// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
 /// the other side.
 extern const int kTcpSilenceOption;
+
+/// The folder below HOME in which programs keep the settings of a user: "/.config".
+extern const std::string_view kSettingsFolder;
 
 struct Pipe {
   FileDescriptor read_end;

@@ -34,6 +34,7 @@ void for_each_descriptor(int first, Action action) {
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPIDLE;
+const std::string_view kSettingsFolder = "/.config";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

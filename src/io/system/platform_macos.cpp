@@ -32,6 +32,7 @@ const bool kHadTerminal = has_terminal();
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPALIVE;
+const std::string_view kSettingsFolder = "/Library/Application Support";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

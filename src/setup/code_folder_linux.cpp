@@ -1,3 +1,0 @@
-#include "setup/code_folder.hpp"
-
-const char sitter::setup::kCodeFolder[] = "/.config/Code/User";
