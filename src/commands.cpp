@@ -7,15 +7,10 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "ctl/ctl.hpp"
-#include "demo/demo.hpp"
-#include "doctor/doctor.hpp"
 #include "help/completion.hpp"
-#include "help/help_command.hpp"
 #include "help/topics.hpp"
 #include "options/suggestion.hpp"
 #include "setup/clients.hpp"
-#include "setup/setup_command.hpp"
 
 namespace sitter {
 namespace {
@@ -42,8 +37,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherWor
     {"kill", "mcp-sitter ctl kill"},
     {"stderr", "mcp-sitter ctl stderr"},
 }};
-
-constexpr std::size_t kWordShownMax = 100;
 
 }  // namespace
 

@@ -1,5 +1,3 @@
-#include "ctl/ctl.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +14,9 @@
 
 #include "core/base/text.hpp"
 #include "help/command_help.hpp"
+#include "help/commands.hpp"
 #include "io/control/control_client.hpp"
+#include "options/raw_options.hpp"
 #include "probe/json_words.hpp"
 #include "sitter/limits.hpp"
 #include "terminal/text_table.hpp"
@@ -25,9 +25,6 @@ namespace sitter {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
 
 /// An error message for stderr.
 struct Failure {
@@ -330,10 +327,6 @@ int run(const std::vector<std::string>& words) {
   std::string grep;
   std::string mode = "swap";
   bool follows = false;
-  // An empty value may come from an unset variable in a script. It must not select the only running
-  // bridge.
-  const CLI::Validator not_empty(
-      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto command = [&](const char* name, const char* about, bool has_target = true) {
     CLI::App* const added = app.add_subcommand(name, about);
     added->add_flag("--json", choice.as_json, "print JSON for scripts");
@@ -342,12 +335,12 @@ int run(const std::vector<std::string>& words) {
         ->add_option("target", choice.target,
                      "pid or name of the mcp-sitter; not needed if only one runs")
         ->type_name("PID|NAME")
-        ->check(not_empty);
+        ->check(not_empty());
     added
         ->add_option("--cwd", choice.cwd,
                      "choose the mcp-sitter whose server runs in this directory")
         ->type_name("DIR")
-        ->check(not_empty);
+        ->check(not_empty());
     return added;
   };
   CLI::App* const list_command = command("list", "show all running mcp-sitters", false);

@@ -1,5 +1,3 @@
-#include "demo/demo.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,14 +17,12 @@
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
 #include "help/command_help.hpp"
+#include "help/commands.hpp"
 #include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
 
 /// Longer lines are hard to read.
 constexpr std::size_t kColumnsMax = 100;

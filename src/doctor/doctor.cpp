@@ -1,5 +1,3 @@
-#include "doctor/doctor.hpp"
-
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,13 +11,12 @@
 #include "doctor/examination.hpp"
 #include "doctor/findings.hpp"
 #include "doctor/report.hpp"
+#include "help/commands.hpp"
 #include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {
-
-constexpr int kFailed = 1;
 
 /// Replaces what stands on the line of the terminal.
 void show_step(std::string_view step) {

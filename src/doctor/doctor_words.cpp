@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -135,8 +134,7 @@ std::vector<std::string> bridge_words(const DoctorWords& words,
     bridge.insert(bridge.end(), option.words.begin(), option.words.end());
   }
   if (startup_timeout) {
-    add("--startup-timeout",
-        fmt::format("{}", std::chrono::duration<double>(*startup_timeout).count()));
+    add("--startup-timeout", fmt::format("{}", in_seconds(*startup_timeout)));
   }
   if (is_given("--http")) {
     if (!is_given("--wait-for-server")) add("--wait-for-server", std::string(kWaitForServer));

@@ -1,17 +1,12 @@
-#include "help/help_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "core/base/text.hpp"
 #include "help/commands.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
-#include "help/man_page.hpp"
-#include "help/page.hpp"
 #include "help/topics.hpp"
 #include "options/suggestion.hpp"
 #include "terminal/columns.hpp"
@@ -20,11 +15,9 @@
 namespace sitter {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr std::size_t kTopicColumn = 30;
-constexpr std::size_t kWordShownMax = 100;
 
-int print(const std::string& text) { return print_all(text) ? 0 : 1; }
+int print(const std::string& text) { return print_all(text) ? 0 : kFailed; }
 
 int refuse(const std::string& what) {
   fmt::print(stderr, "mcp-sitter {}\n", what);
@@ -62,10 +55,8 @@ int run_help(const std::vector<std::string>& words) {
     if (const Command* const command = find_command({word})) return command->run({"--help"});
     std::vector<std::string> names;
     for (const Topic& each : topics()) names.emplace_back(each.name);
-    const auto meant = suggestion(word, names);
-    return refuse(fmt::format("help: there is no topic '{}'{}; mcp-sitter help lists the topics",
-                              brief(word, kWordShownMax),
-                              meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+    return refuse(fmt::format("help: there is no topic {}{}; mcp-sitter help lists the topics",
+                              shown_value(word), suggestion_text(word, names)));
   }
   return print(page_text(topic->markdown));
 }

@@ -1,8 +1,7 @@
-#include "help/man_page.hpp"
-
 #include <fmt/format.h>
 
 #include "help/commands.hpp"
+#include "help/help_text.hpp"
 #include "options/option_table.hpp"
 #include "sitter/version.hpp"
 

@@ -1,10 +1,6 @@
-#include "help/page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "core/base/characters.hpp"
 #include "core/base/lines.hpp"

@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
-#include "core/base/text.hpp"
+#include "options/suggestion.hpp"
 
 namespace sitter {
 namespace {
-
-constexpr std::size_t kShownMax = 100;
 
 constexpr const char* kOpenQuote =
     "has a quote that does not end: add the other one, or put \\ before it";
@@ -69,12 +65,12 @@ std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
   auto words = is_file(std::filesystem::path(cwd) / raw.tool) ? std::optional(std::vector{raw.tool})
                                                               : split_words(raw.tool);
   if (!words || words->empty() || words->front().empty()) {
-    return fmt::format("--cli: '{}' {}", brief(raw.tool, kShownMax),
+    return fmt::format("--cli: {} {}", shown_value(raw.tool),
                        words ? "names no tool: name one, as in --cli ./notes" : kOpenQuote);
   }
   auto schema = split_words(raw.schema_arguments);
   if (!schema || (schema->empty() && raw.schema_file.empty())) {
-    return fmt::format("--schema-args: '{}' {}", brief(raw.schema_arguments, kShownMax),
+    return fmt::format("--schema-args: {} {}", shown_value(raw.schema_arguments),
                        schema ? "has no words; a file with the description is named with "
                                 "--schema-file"
                               : kOpenQuote);
@@ -95,8 +91,7 @@ std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
     server.description_source = raw.schema_file;
   }
   server.calls_max = static_cast<std::size_t>(raw.calls_max);
-  server.call_timeout =
-      Milliseconds(static_cast<std::int64_t>(std::llround(raw.call_timeout * 1000)));
+  server.call_timeout = milliseconds(raw.call_timeout);
   return options;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,13 +14,21 @@
 
 namespace sitter {
 
+inline double in_seconds(Milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+inline Milliseconds milliseconds(double seconds) {
+  return Milliseconds(static_cast<std::int64_t>(std::llround(seconds * 1000)));
+}
+
 /// What the command line says about a command-line tool, as it was written.
 struct RawCli {
   std::string tool;
   std::string schema_arguments = "schema --json";
   std::string schema_file;
   int calls_max = static_cast<int>(limits::kCallsMaxDefault);
-  double call_timeout = std::chrono::duration<double>(limits::kCallTimeoutDefault).count();
+  double call_timeout = in_seconds(limits::kCallTimeoutDefault);
 };
 
 /// The words of a text, with blanks between them. Quotes (' and ") keep blanks together, and a

@@ -9,12 +9,11 @@
 
 #include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
+#include "options/suggestion.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
 namespace {
-
-constexpr std::size_t kNameShownMax = 100;
 
 /// The headers that the protocol or the connection decides.
 constexpr std::array<std::string_view, 12> kOwnHeaders = {
@@ -22,8 +21,6 @@ constexpr std::array<std::string_view, 12> kOwnHeaders = {
     "content-length", "content-type",         "expect",
     "host",           "last-event-id",        "te",
     "mcp-session-id", "mcp-protocol-version", "transfer-encoding"};
-
-std::string shown(std::string_view text) { return fmt::format("'{}'", brief(text, kNameShownMax)); }
 
 /// What is wrong with the name of a header; empty if nothing is.
 std::string defect_of_name(std::string_view option, std::string_view name) {
@@ -35,7 +32,7 @@ std::string defect_of_name(std::string_view option, std::string_view name) {
   const std::string key = ascii_lower(name);
   const bool is_own = key.starts_with("mcp-") ||
                       std::find(kOwnHeaders.begin(), kOwnHeaders.end(), key) != kOwnHeaders.end();
-  return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown(name))
+  return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown_value(name))
                 : std::string();
 }
 
@@ -78,7 +75,7 @@ std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
     error = defect_of_name(option, name);
     if (error.empty() && !is_field_value(value)) {
       error = fmt::format("{}: the value of {} has characters that no header may have", option,
-                          shown(name));
+                          shown_value(name));
     }
     options.link.headers.push_back({std::move(name), std::move(value)});
     return error.empty();
@@ -99,7 +96,8 @@ std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
     const char* const found = environment(value.c_str());
     if (found == nullptr || *found == '\0') {
       return fmt::format("--header-env {}: the variable{} is {}: set it, or leave out the header",
-                         name, looks_like_variable(value) ? " " + shown(value) : std::string(),
+                         name,
+                         looks_like_variable(value) ? " " + shown_value(value) : std::string(),
                          found == nullptr ? "not set" : "empty");
     }
     if (!add("--header-env", name, found)) return error;

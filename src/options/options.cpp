@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -17,6 +15,7 @@
 #include "io/system/platform.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
+#include "options/suggestion.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -34,10 +33,6 @@ constexpr std::string_view kBehind = "; see mcp-sitter --help\n";
 
 Refusal usage_error(std::string_view what) {
   return {fmt::format("{}{}{}", kBefore, one_line(what), kBehind), kUsageError};
-}
-
-Milliseconds milliseconds(double seconds) {
-  return Milliseconds(static_cast<std::int64_t>(std::llround(seconds * 1000)));
 }
 
 Log::Options log_options(const RawOptions& raw) {

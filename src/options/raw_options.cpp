@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -65,13 +64,6 @@ CLI::Option* seconds(CLI::Option* option, double min, double max) {
     return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
                                                           : std::string();
   });
-}
-
-/// Refuses an empty value.
-Check not_empty(std::string complaint) {
-  return [complaint = std::move(complaint)](const std::string& text) {
-    return text.empty() ? complaint : std::string();
-  };
 }
 
 std::string wrong_name(const std::string& text) {
@@ -149,7 +141,7 @@ void declare_tool(CLI::App& app, RawOptions& raw) {
   seconds(app.add_option("--call-timeout", raw.cli.call_timeout,
                          fmt::format("how long a command of the tool may run (default {:g})",
                                      raw.cli.call_timeout)),
-          0.001, std::chrono::duration<double>(limits::kCallTimeoutMax).count());
+          0.001, in_seconds(limits::kCallTimeoutMax));
 }
 
 void declare_reload(CLI::App& app, RawOptions& raw) {
@@ -253,8 +245,10 @@ void declare_logs(CLI::App& app, RawOptions& raw) {
 
 }  // namespace
 
-std::string shown_value(std::string_view value) {
-  return fmt::format("'{}'", brief(value, kValueShownMax));
+Check not_empty(std::string complaint) {
+  return [complaint = std::move(complaint)](const std::string& text) {
+    return text.empty() ? complaint : std::string();
+  };
 }
 
 void declare_options(CLI::App& app, RawOptions& raw) {
@@ -283,9 +277,8 @@ std::string unknown_option(const CLI::App& app, const std::string& name) {
   for (const CLI::Option* const option : app.get_options()) {
     if (!option->get_positional()) names.push_back(option->get_name());
   }
-  const auto meant = suggestion(name, names);
-  return fmt::format("unknown option {}{}", brief(name, kValueShownMax),
-                     meant ? fmt::format(" (did you mean {}?)", *meant) : "");
+  return fmt::format("unknown option {}{}", brief(name, kWordShownMax),
+                     suggestion_text(name, names));
 }
 
 std::variant<std::vector<GivenOption>, std::string> split_options(

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,16 +18,6 @@ namespace sitter {
 inline constexpr std::size_t kNameMax = 64;
 inline constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-
-/// A wrong value is shown up to this length.
-inline constexpr std::size_t kValueShownMax = 100;
-
-/// A wrong value as an error shows it.
-std::string shown_value(std::string_view value);
-
-inline double in_seconds(Milliseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 /// The options as the parser writes them. Each initial value is the default of its option.
 struct RawOptions {
@@ -62,6 +53,10 @@ struct RawOptions {
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
   bool where = false;
 };
+
+/// A check of the parser that refuses an empty value, which may come from an unset variable in a
+/// script.
+std::function<std::string(const std::string&)> not_empty(std::string complaint = "is empty");
 
 /// The group of the options that every program has.
 inline constexpr char kOtherGroup[] = "Other";

@@ -1,7 +1,10 @@
 #include "options/suggestion.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstddef>
+
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {
@@ -30,6 +33,10 @@ constexpr std::size_t kWordMax = 40;
 
 }  // namespace
 
+std::string shown_value(std::string_view value) {
+  return fmt::format("'{}'", brief(value, kWordShownMax));
+}
+
 std::optional<std::string> suggestion(std::string_view word,
                                       const std::vector<std::string>& candidates) {
   if (word.size() > kWordMax) return std::nullopt;
@@ -42,6 +49,11 @@ std::optional<std::string> suggestion(std::string_view word,
     nearest = candidate;
   }
   return nearest;
+}
+
+std::string suggestion_text(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto meant = suggestion(word, candidates);
+  return meant ? fmt::format(" (did you mean {}?)", *meant) : "";
 }
 
 }  // namespace sitter

@@ -7,7 +7,6 @@
 #include "help/commands.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
-#include "help/man_page.hpp"
 #include "help/topics.hpp"
 #include "options/option_table.hpp"
 

@@ -1,5 +1,3 @@
-#include "help/page.hpp"
-
 #include <gtest/gtest.h>
 
 #include "help/topics.hpp"
