@@ -1,6 +1,7 @@
 #include "setup/actions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,19 +9,60 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "setup/bridge_words.hpp"
+#include "core/http/url.hpp"
+#include "setup/bridge_command.hpp"
 #include "setup/changes.hpp"
 #include "setup/client_program.hpp"
-#include "setup/failure.hpp"
-#include "setup/found_place.hpp"
-#include "setup/own_command.hpp"
-#include "setup/replace_file.hpp"
-#include "setup/saved_copy.hpp"
-#include "setup/shown_diff.hpp"
+#include "setup/settings_file.hpp"
 #include "terminal/shell_word.hpp"
+#include "terminal/text_table.hpp"
 
 namespace sitter::setup {
 namespace {
+
+/// A command line is shown up to this length.
+constexpr std::size_t kCommandShownMax = 60;
+
+using Row = std::vector<std::string>;
+
+std::string state_of(const Server& server) {
+  if (is_wrapped(server.words)) return "wrapped";
+  return server.kind == Server::Kind::other ? "cannot be wrapped" : "not wrapped";
+}
+
+/// Without a user, a password and a query, which may be secret.
+std::string shown_address(const std::string& text) {
+  std::string error;
+  const auto url = parse_url(text, error);
+  return url ? url->shown() : "a URL that mcp-sitter does not take: " + error;
+}
+
+std::string command_of(const Server& server) {
+  const std::string text = server.words.empty() ? shown_address(server.url)
+                                                : fmt::format("{}", fmt::join(server.words, " "));
+  return text.empty() ? "-" : brief(text, kCommandShownMax);
+}
+
+/// Adds a row for each server of the place. False if there is no such file.
+bool add_rows(const Client& client, const Place& place, std::vector<Row>& rows) {
+  const std::string name(client.name);
+  try {
+    const auto servers = servers_at(client, place);
+    if (!servers) return false;
+    for (const auto& [key, entry] : servers->items()) {
+      const Server server = read_server(entry, client.spelling);
+      rows.push_back({name, place.scope, one_line(key), state_of(server), command_of(server)});
+    }
+  } catch (const Failure& failure) {
+    rows.push_back({name, place.scope, "-", "-", failure.what});
+  }
+  return true;
+}
+
+/// The program of a client in PATH.
+std::string program_of(const Client& client) {
+  return client.name == "vscode" ? "code" : std::string(client.name);
+}
 
 /// A client may write its file at any moment. It does so once, not again and again.
 constexpr int kAttemptsMax = 5;
@@ -59,29 +101,17 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
       checked.insert(checked.end(), {"--header", name + "=x"});
     }
     check_words(checked);
-    return {over_stdio(entry, spelling, joined(own, {"--http", server.url}), {}), {}, {}};
+    return {over_stdio(entry, spelling, joined(own, {"--http", server.url})), {}, {}};
   }
   const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
   return {with_words(entry, spelling, joined(own, behind.words)), behind.guessed, {}};
 }
 
-std::string diff(const EntryText& at, const std::optional<std::string>& after) {
-  const auto masked = [&](const std::optional<std::string>& text) {
-    const EntryText changed{at.client, at.place, at.name, text};
-    return without_secrets(*changed.document(), at.path());
-  };
-  return readable(unified_diff(at.place.file, masked(at.text), masked(after)));
-}
-
-std::string undo_command(const Request& request, const Place& place) {
-  return fmt::format("mcp-sitter setup {} --undo {} --scope {}", request.client->name,
-                     shell_word(request.name), place.scope);
-}
-
 /// Says what to do after a change.
 std::string steps(const Request& request, const Place& place, const SavedCopy& copy) {
-  std::string text =
-      fmt::format("next: {}\nundo: {}\n", request.client->next_step, undo_command(request, place));
+  std::string text = fmt::format("next: {}\nundo: mcp-sitter setup {} --undo {} --scope {}\n",
+                                 request.client->next_step, request.client->name,
+                                 shell_word(request.name), place.scope);
   if (copy.text()) text += fmt::format("copy of the file from before: {}\n", copy.path());
   return text;
 }
@@ -132,7 +162,7 @@ std::string put(const Request& request, const Place& place, bool is_new, Plan pl
   return attempted(request, place, [&](const EntryText& at) -> std::optional<std::string> {
     const Planned planned = plan(at);
     const std::string text = with_entry(at, planned.entry);
-    if (request.is_dry_run) return planned.before + diff(at, text) + kDryRun;
+    if (request.is_dry_run) return planned.before + shown_change(at, text) + kDryRun;
     copy.keep(at.text, is_new);
     try {
       const bool is_written = (is_new && registered_by_claude(request, place, planned.entry)) ||
@@ -150,16 +180,34 @@ std::string put(const Request& request, const Place& place, bool is_new, Plan pl
   });
 }
 
-Place place_of_entry(const Request& request, const Surroundings& here) {
-  return place_of(*request.client,
-                  places_in(*request.client, request.scope, here.project, here.variable),
-                  request.name);
-}
-
 }  // namespace
 
+std::string listing(const std::vector<Client>& clients, const Surroundings& here) {
+  std::vector<Row> rows = {{"CLIENT", "SCOPE", "SERVER", "STATE", "COMMAND"}};
+  for (const Client& client : clients) {
+    const std::size_t before = rows.size();
+    bool is_found = !program_in_path(program_of(client)).empty();
+    for (const Place& place : places(client, here)) {
+      is_found |= add_rows(client, place, rows);
+    }
+    if (is_found && rows.size() == before) {
+      rows.push_back({std::string(client.name), "-", "-", "no servers", "-"});
+    }
+  }
+  if (rows.size() == 1 && clients.size() == 1) {
+    return fmt::format(
+        "{0} has neither a settings file nor a program here; mcp-sitter setup {0} "
+        "NAME -- COMMAND writes the file\n",
+        clients.front().name);
+  }
+  if (rows.size() == 1) {
+    return "no client is found: there is neither a settings file nor a program\n";
+  }
+  return table(rows);
+}
+
 std::string wrap(const Request& request, const Surroundings& here) {
-  const Place place = place_of_entry(request, here);
+  const Place place = place_of(*request.client, request.scope, request.name, here);
   return put(request, place, false, [&](const EntryText& at) {
     return wrapped_entry(request, here, place, at.entry().value_or(Json()));
   });
@@ -167,7 +215,7 @@ std::string wrap(const Request& request, const Surroundings& here) {
 
 std::string add(const Request& request, const Surroundings& here) {
   const Client& client = *request.client;
-  const Place place = place_for_new(places_in(client, request.scope, here.project, here.variable));
+  const Place place = place_for_new(client, request.scope, here);
   const BridgeWords behind = words_for_new(request, place, here);
   const Json entry = entry_of(joined(own_command(here.program), behind.words), client.spelling);
   return put(request, place, true, [&](const EntryText& at) -> Planned {
@@ -183,12 +231,12 @@ std::string add(const Request& request, const Surroundings& here) {
 }
 
 std::string undo(const Request& request, const Surroundings& here) {
-  const Place place = place_of_entry(request, here);
+  const Place place = place_of(*request.client, request.scope, request.name, here);
   const SettingsLock lock(place.file);
   const SavedCopy copy(place, request.name);
   return attempted(request, place, [&](const EntryText& at) -> std::optional<std::string> {
     const Undone after = undone(at, copy);
-    if (request.is_dry_run) return diff(at, after.text) + kDryRun;
+    if (request.is_dry_run) return shown_change(at, after.text) + kDryRun;
     if (!after.text) {
       if (read_settings(place.file) != at.text) return std::nullopt;
       remove_file(place.file);
@@ -196,8 +244,7 @@ std::string undo(const Request& request, const Surroundings& here) {
       return std::nullopt;
     }
     copy.remove();
-    const bool is_gone =
-        after.text && !EntryText{at.client, place, request.name, after.text}.entry();
+    const bool is_gone = after.text && !at.in(after.text).entry();
     const std::string what = !after.text      ? "removed {}, which was not there before\n"
                              : is_gone        ? "removed '{1}' from {0}\n"
                              : after.is_exact ? "{} is as it was before, byte for byte\n"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "setup/clients.hpp"
 #include "setup/server_entry.hpp"
@@ -23,14 +23,9 @@ struct Request {
   Words command;
 };
 
-/// Where it is wanted.
-struct Surroundings {
-  /// The working directory, without links.
-  std::string project;
-  Variable variable;
-  /// The path of this program.
-  std::string program;
-};
+/// A table of these clients: their servers, and which of them are wrapped. Clients of which neither
+/// a file nor a program is found are left out.
+std::string listing(const std::vector<Client>& clients, const Surroundings& here);
 
 // Each of these changes a settings file and returns what to print. Throws Failure if the file was
 // not changed.

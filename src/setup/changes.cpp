@@ -3,14 +3,91 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
-#include "setup/failure.hpp"
+#include "core/base/text.hpp"
+#include "setup/settings_file.hpp"
+#include "terminal/hunk.hpp"
 
 namespace sitter::setup {
 namespace {
+
+constexpr std::size_t kContext = 3;
+
+/// The members of an entry whose values are secret.
+constexpr std::array<std::string_view, 6> kSecretMembers = {
+    "env", "environment", "headers", "http_headers", "auth", "oauth"};
+
+/// Only the entry itself is shown, and not what is secret in it.
+bool is_secret(const Path& path, const Path& entry) {
+  if (path.size() < entry.size() || !std::equal(entry.begin(), entry.end(), path.begin())) {
+    return true;
+  }
+  return std::any_of(
+      path.begin() + as_offset(entry.size()), path.end(), [](const std::string& key) {
+        return std::find(kSecretMembers.begin(), kSecretMembers.end(), key) != kSecretMembers.end();
+      });
+}
+
+/// A user, a password or a query in an address may be secret.
+bool is_secret_address(std::string_view text) {
+  const std::size_t begin = text.find("://");
+  return begin != text.npos && text.find_first_of("@?", begin) != text.npos;
+}
+
+std::string written(Hunk::Range range) {
+  // An empty range names the line before it.
+  return fmt::format("{},{}", range.count == 0 ? range.begin : range.begin + 1, range.count);
+}
+
+/// The text with `***` for each secret.
+std::string without_secrets(const Document& document, const Path& entry) {
+  auto strings = document.strings();
+  std::sort(strings.begin(), strings.end(),
+            [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+  const std::string_view text = document.text();
+  std::string shown;
+  std::size_t at = 0;
+  for (const Document::String& each : strings) {
+    const std::string_view string = text.substr(each.span.begin, each.span.end - each.span.begin);
+    if (!is_secret(each.path, entry) && !is_secret_address(string)) continue;
+    shown += text.substr(at, each.span.begin - at);
+    shown += "***";
+    at = each.span.end;
+  }
+  shown += text.substr(at);
+  return shown;
+}
+
+/// File systems allow 255 bytes, and the longest ending of ours needs some of them.
+constexpr std::size_t kNameMax = 230;
+
+std::string encoded(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '-' || c == '_' || c == '.') {
+      name += c;
+    } else {
+      name += fmt::format("%{:02X}", byte);
+    }
+  }
+  return name;
+}
+
+/// A number that stands for a text (64-bit FNV-1a).
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return hash;
+}
 
 void take_out(Json& values, const Path& path) {
   Json* outer = &values;
@@ -21,7 +98,7 @@ void take_out(Json& values, const Path& path) {
 /// Whether the text can be read and says exactly this.
 bool says(const EntryText& at, const std::string& text, const Json& values) {
   try {
-    return says_the_same(Document::read(at.client.notation, text, at.place.file)->values(), values);
+    return says_the_same(at.in(text).document()->values(), values);
   } catch (const Failure&) {
     return false;
   }
@@ -29,12 +106,11 @@ bool says(const EntryText& at, const std::string& text, const Json& values) {
 
 /// Removes the entry, and the objects around it that are empty then and were not there before.
 std::string without_entry(const EntryText& at, const Document& before) {
-  const std::string& name = at.place.file;
   std::string text = at.document()->without(at.path());
   Json wanted = at.document()->values();
   take_out(wanted, at.path());
   for (Path path = at.place.servers; !path.empty(); path.pop_back()) {
-    const auto document = Document::read(at.client.notation, text, name);
+    const auto document = at.in(text).document();
     const Json* const left = find(document->values(), path);
     if (left != nullptr) {
       if (!left->empty() || find(before.values(), path) != nullptr) break;
@@ -44,7 +120,8 @@ std::string without_entry(const EntryText& at, const Document& before) {
     take_out(wanted, path);
   }
   if (!says(at, text, wanted)) {
-    throw Failure{fmt::format("'{}' cannot be taken out of {}; edit it by hand", at.name, name)};
+    throw Failure{
+        fmt::format("'{}' cannot be taken out of {}; edit it by hand", at.name, at.place.file)};
   }
   return text;
 }
@@ -80,7 +157,7 @@ Undone by_words(const EntryText& at, const Json& wrapped, std::string_view why) 
 
 Undone by_copy(const EntryText& at, const Json& wrapped, const SavedCopy& saved) {
   const auto copy = saved.text();
-  const EntryText old{at.client, at.place, at.name, copy};
+  const EntryText old = at.in(copy);
   const auto before = old.document();
   const auto original = old.entry();
   const bool is_new = saved.is_of_new_server() && !original;
@@ -93,7 +170,7 @@ Undone by_copy(const EntryText& at, const Json& wrapped, const SavedCopy& saved)
       original ? rewritten(at.client.notation, *at.text, at.place.file, at.path(),
                            restored(*original, wrapped, at.client.spelling), before.get())
                : without_entry(at, *before);
-  const Json wanted = Document::read(at.client.notation, edited, at.place.file)->values();
+  const Json wanted = at.in(edited).document()->values();
   const std::string ours = with_entry(old, *again);
   if (ours == at.text && says_the_same(before->values(), wanted)) return {copy, true};
   // Whole lines are seldom in a text twice, but one line may hold more than our change.
@@ -118,6 +195,60 @@ std::optional<Json> EntryText::entry() const {
 
 std::string with_entry(const EntryText& at, const Json& entry) {
   return rewritten(at.client.notation, at.text.value_or(""), at.place.file, at.path(), entry);
+}
+
+std::string shown_change(const EntryText& at, const std::optional<std::string>& after) {
+  const auto masked = [&](const std::optional<std::string>& text) {
+    return without_secrets(*at.in(text).document(), at.path());
+  };
+  const auto changed = hunk(masked(at.text), masked(after), kContext);
+  if (!changed) return {};
+  std::string diff = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{2} @@\n", at.place.file,
+                                 written(changed->before), written(changed->after));
+  for (const std::string& line : changed->lines) {
+    diff += line;
+    if (!line.ends_with('\n')) diff += "\n\\ No newline at end of file\n";
+  }
+  return readable(diff);
+}
+
+SavedCopy::SavedCopy(const Place& place, const std::string& name) : file_(place.file) {
+  const std::filesystem::path file(place.file);
+  std::string ending = encoded(name);
+  // One file may hold an entry of this name for each project.
+  if (!place.project.empty()) ending += "-in-" + encoded(place.project);
+  std::string copy = file.filename().native() + ".before-mcp-sitter-" + ending;
+  if (copy.size() > kNameMax) {
+    copy = copy.substr(0, kNameMax - 20) + fmt::format("-{:016x}", digest(copy));
+  }
+  path_ = (file.parent_path() / copy).native();
+  new_ = path_ + ".new-server";
+  absent_ = path_ + ".no-file";
+}
+
+bool SavedCopy::is_there() const { return text().has_value() || is_of_new_server(); }
+
+bool SavedCopy::is_of_new_server() const {
+  return read_settings(new_).has_value() || read_settings(absent_).has_value();
+}
+
+std::string SavedCopy::path() const { return is_of_new_server() ? new_ : path_; }
+
+std::optional<std::string> SavedCopy::text() const {
+  auto text = read_settings(path_);
+  return text ? text : read_settings(new_);
+}
+
+void SavedCopy::keep(const std::optional<std::string>& text, bool is_of_new_server) const {
+  const std::string& kept = !text ? absent_ : is_of_new_server ? new_ : path_;
+  write_copy(kept, file_, text.value_or(""));
+  for (const std::string& other : {path_, new_, absent_}) {
+    if (other != kept) remove_file(other);
+  }
+}
+
+void SavedCopy::remove() const {
+  for (const std::string& file : {path_, new_, absent_}) remove_file(file);
 }
 
 Undone undone(const EntryText& at, const SavedCopy& copy) {

@@ -10,11 +10,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <variant>
 
 #include "core/base/text.hpp"
+#include "io/process/launch_plan.hpp"
 #include "io/system/platform.hpp"
 #include "setup/client_program.hpp"
-#include "setup/failure.hpp"
 
 extern char** environ;
 
@@ -51,6 +52,14 @@ int read_until_end(pid_t pid, const FileDescriptor& from, std::string& text) {
 }
 
 }  // namespace
+
+std::string program_in_path(const std::string& name) {
+  LaunchRequest request;
+  request.command = name;
+  const PlannedLaunch planned = plan_launch(request);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  return plan == nullptr ? std::string() : plan->program;
+}
 
 void run_program(const Words& words) {
   auto pipe = platform::open_pipe();

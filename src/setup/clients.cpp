@@ -1,15 +1,19 @@
 #include "setup/clients.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "core/base/text.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/whole_file.hpp"
-#include "setup/failure.hpp"
+#include "options/suggestion.hpp"
+#include "setup/settings_file.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -39,14 +43,32 @@ std::string repository_of(const std::string& folder) {
   }
 }
 
-std::optional<std::string> file_of(const Client::Row& row, const std::string& project,
-                                   const Variable& variable) {
+std::optional<std::string> file_of(const Client::Row& row, const Surroundings& here) {
   for (const Client::File& file : row.files) {
-    if (file.variable.empty()) return project + "/" + file.rest;
-    const char* const value = variable(std::string(file.variable).c_str());
+    if (file.variable.empty()) return here.project + "/" + file.rest;
+    const char* const value = here.environment(std::string(file.variable).c_str());
     if (value != nullptr && *value != '\0') return value + file.rest;
   }
   return std::nullopt;
+}
+
+/// The places of this scope, or all of them without a scope.
+std::vector<Place> places_in(const Client& client, const std::string& scope,
+                             const Surroundings& here) {
+  std::vector<Place> all = places(client, here);
+  if (all.empty()) throw Failure{"HOME is not set, so no settings can be found; set it"};
+  if (scope.empty()) return all;
+  std::vector<std::string> scopes;
+  for (const Place& place : all) {
+    if (scopes.empty() || scopes.back() != place.scope) scopes.push_back(place.scope);
+  }
+  std::erase_if(all, [&](const Place& place) { return place.scope != scope; });
+  if (all.empty()) {
+    throw Failure{fmt::format("--scope: {} has no scope {}, only {}", client.title,
+                              shown_value(scope), fmt::join(scopes, ", ")),
+                  2};
+  }
+  return all;
 }
 
 const std::string kClineFile = "cline_mcp_settings.json";
@@ -55,24 +77,18 @@ const std::string kClineFile = "cline_mcp_settings.json";
 
 const std::vector<Client>& clients() {
   static const std::string code = std::string(platform::kSettingsFolder) + "/Code/User";
+  static const std::vector<Client::File> claude = {{"CLAUDE_CONFIG_DIR", "/.claude.json"},
+                                                   {"HOME", "/.claude.json"}};
   static const std::vector<Client> all = {
       {"claude",
        "Claude Code",
        Notation::json,
        {.stdio_type = "stdio"},
-       {{"local",
-         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
-         {"projects", "{root}", "mcpServers"},
-         true},
+       {{"local", claude, {"projects", "{root}", "mcpServers"}, true},
         // Earlier versions take the folder itself, although it is inside of a repository.
-        {"local",
-         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
-         {"projects", "{here}", "mcpServers"},
-         true},
+        {"local", claude, {"projects", "{here}", "mcpServers"}, true},
         {"project", {{"", ".mcp.json"}}, {"mcpServers"}, true},
-        {"user",
-         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
-         {"mcpServers"}}},
+        {"user", claude, {"mcpServers"}}},
        "restart Claude Code, or reconnect the server with /mcp"},
       {"codex",
        "Codex",
@@ -156,21 +172,20 @@ const Client& client_named(const std::string& name) {
   for (const Client& client : clients()) {
     if (client.name == name) return client;
   }
-  throw Failure{fmt::format("there is no client '{}', only {}", brief(name, 100), client_names()),
+  throw Failure{fmt::format("there is no client {}, only {}", shown_value(name), client_names()),
                 2};
 }
 
-std::vector<Place> places(const Client& client, const std::string& project,
-                          const Variable& variable) {
+std::vector<Place> places(const Client& client, const Surroundings& here) {
   std::vector<Place> places;
   for (const Client::Row& row : client.rows) {
-    const auto file = file_of(row, project, variable);
+    const auto file = file_of(row, here);
     if (!file) continue;
     Place place{std::string(row.scope), *file, {}, row.is_in_project};
     for (const std::string_view member : row.servers) {
       const bool is_root = member == "{root}";
       if (is_root || member == "{here}") {
-        place.project = is_root ? repository_of(project) : project;
+        place.project = is_root ? repository_of(here.project) : here.project;
         place.servers.push_back(place.project);
       } else {
         place.servers.emplace_back(member);
@@ -182,6 +197,57 @@ std::vector<Place> places(const Client& client, const std::string& project,
     if (!is_known) places.push_back(std::move(place));
   }
   return places;
+}
+
+std::optional<Json> servers_at(const Client& client, const Place& place) {
+  const auto text = read_settings(place.file);
+  if (!text) return std::nullopt;
+  const auto document = Document::read(client.notation, *text, place.file);
+  const Json* const servers = find(document->values(), place.servers);
+  return servers != nullptr && servers->is_object() ? *servers : Json::object();
+}
+
+Place place_of(const Client& client, const std::string& scope, const std::string& name,
+               const Surroundings& here) {
+  std::vector<Place> fitting;
+  std::set<std::string> names;
+  std::optional<Failure> broken;
+  for (const Place& place : places_in(client, scope, here)) {
+    try {
+      const Json servers = servers_at(client, place).value_or(Json::object());
+      for (const auto& [key, entry] : servers.items()) names.insert(one_line(key));
+      if (servers.contains(name)) fitting.push_back(place);
+    } catch (const Failure& failure) {
+      // Another file may hold the server.
+      if (!broken) broken = failure;
+    }
+  }
+  if (fitting.empty() && broken) throw *broken;
+  if (fitting.empty()) {
+    throw Failure{fmt::format("{} has no server {} here{}", client.title, shown_value(name),
+                              names.empty() ? "; register one with mcp-sitter setup " +
+                                                  std::string(client.name) + " NAME -- COMMAND"
+                                            : fmt::format(", only {}", fmt::join(names, ", ")))};
+  }
+  if (fitting.size() == 1) return fitting.front();
+  std::vector<std::string> found;
+  bool have_one_scope = true;
+  for (const Place& place : fitting) {
+    have_one_scope &= place.scope == fitting.front().scope;
+    found.push_back(fmt::format("{} ({})", place.scope, place.file));
+  }
+  throw Failure{
+      fmt::format("{} is in {}: {}", shown_value(name), fmt::join(found, " and in "),
+                  have_one_scope ? "remove one of them first" : "choose one of them with --scope")};
+}
+
+Place place_for_new(const Client& client, const std::string& scope, const Surroundings& here) {
+  const std::vector<Place> places = places_in(client, scope, here);
+  for (const Place& place : places) {
+    // The same scope may have a file with another ending.
+    if (place.scope == places.front().scope && read_settings(place.file)) return place;
+  }
+  return places.front();
 }
 
 }  // namespace sitter::setup

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/http/environment.hpp"
 #include "setup/document.hpp"
 
 namespace sitter::setup {
@@ -69,12 +69,31 @@ std::string client_names();
 /// Throws Failure if there is no such client.
 const Client& client_named(const std::string& name);
 
-/// The value of a variable of the environment, or nothing.
-using Variable = std::function<const char*(const char* name)>;
+/// Where setup works, and for which program.
+struct Surroundings {
+  /// The working directory, without links.
+  std::string project;
+  Environment environment;
+  /// The path of this program.
+  std::string program;
+};
 
-/// The places of a client for somebody who works in the folder `project`. A place whose variables
-/// are not set is left out.
-std::vector<Place> places(const Client& client, const std::string& project,
-                          const Variable& variable);
+/// The places of a client, in the order of its rows. A place whose variables are not set is left
+/// out.
+std::vector<Place> places(const Client& client, const Surroundings& here);
+
+/// The object at this place, or an empty one. Nothing if there is no such file. Throws Failure if
+/// it cannot be read.
+std::optional<Json> servers_at(const Client& client, const Place& place);
+
+// An empty scope stands for all of them. These throw Failure if the client has no such scope.
+
+/// The only place that holds a server of this name. Throws Failure if there is none or more than
+/// one.
+Place place_of(const Client& client, const std::string& scope, const std::string& name,
+               const Surroundings& here);
+
+/// Where the client itself would put a new server.
+Place place_for_new(const Client& client, const std::string& scope, const Surroundings& here);
 
 }  // namespace sitter::setup

@@ -5,10 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "setup/failure.hpp"
-#include "setup/json_document.hpp"
-#include "setup/toml_document.hpp"
-
 namespace sitter::setup {
 namespace {
 

@@ -10,6 +10,13 @@
 
 namespace sitter::setup {
 
+/// Why nothing was done: one sentence for stderr, which says what the user can do.
+struct Failure {
+  std::string what;
+  /// 2 for a mistake in the words, 1 for anything else.
+  int exit_code = 1;
+};
+
 /// Values of a settings file, with the members in the order of the file.
 using Json = nlohmann::ordered_json;
 
@@ -83,6 +90,18 @@ class Document {
   std::string text_;
   std::unique_ptr<Json> values_;  // never null
 };
+
+/// JSON in which `//` and `/* */` comments, trailing commas and a byte order mark are allowed.
+std::unique_ptr<Document> read_json(std::string text, const std::string& name);
+
+/// TOML 1.0. A table may be written with headers, with dotted keys or inline.
+std::unique_ptr<Document> read_toml(std::string text, const std::string& name);
+
+/// The JSON text, of the same length, in which spaces replace the comments and the byte order mark.
+std::string without_comments(std::string_view text);
+
+/// Replaces each comma before a closing bracket by a space. The text has no comments.
+void blank_trailing_commas(std::string& text);
 
 /// The text in which the value at `path` is `wanted`, changed member by member. A member of
 /// `source` with the wanted value gives its bytes, so that its layout comes back. Throws Failure if

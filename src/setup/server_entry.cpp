@@ -199,8 +199,7 @@ Server read_server(const Json& entry, const Spelling& spelling) {
 bool is_wrapped(const Words& words) { return own_words(words) > 0; }
 
 Words words_behind(const Words& wrapped) {
-  const Words ours(wrapped.begin() + static_cast<std::ptrdiff_t>(own_words(wrapped)),
-                   wrapped.end());
+  const Words ours(wrapped.begin() + as_offset(own_words(wrapped)), wrapped.end());
   CLI::App app;
   RawOptions raw;
   declare_options(app, raw);
@@ -213,7 +212,7 @@ Words words_behind(const Words& wrapped) {
     begin += option.words.size();
   }
   if (begin < ours.size() && ours[begin] == "--") ++begin;
-  return {ours.begin() + static_cast<std::ptrdiff_t>(begin), ours.end()};
+  return {ours.begin() + as_offset(begin), ours.end()};
 }
 
 Json entry_of(const Words& words, const Spelling& spelling) {
@@ -232,8 +231,7 @@ Json with_words(const Json& entry, const Spelling& spelling, const Words& words)
   return changed;
 }
 
-Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
-                const Words& behind) {
+Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   const Server server = read_server(entry, spelling);
   Json changed = entry;
   Json& part = holder(changed, spelling);
@@ -243,7 +241,6 @@ Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
   } else if (part.contains("type")) {
     part["type"] = spelling.stdio_type;
   }
-  Words words = front;
   const auto found = part.find(spelling.environment);
   Json environment = found == part.end() ? Json::object() : *found;
   for (const auto& [name, value] : server.headers) {
@@ -253,7 +250,6 @@ Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
     words.push_back("--header-env");
     words.push_back(name + "=" + variable);
   }
-  words.insert(words.end(), behind.begin(), behind.end());
   set_words(part, spelling, words);
   if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);
   return changed;
@@ -271,8 +267,8 @@ std::optional<Json> wrapped_again(const Json& original, const Json& wrapped,
   const bool is_same = server.kind == Server::Kind::http && words.size() >= own + 2 &&
                        words[own] == "--http" && words[own + 1] == server.url;
   if (!is_same) return std::nullopt;
-  const auto end = words.begin() + static_cast<std::ptrdiff_t>(own + 2);
-  return over_stdio(original, spelling, {words.begin(), end}, {});
+  const auto end = words.begin() + as_offset(own + 2);
+  return over_stdio(original, spelling, {words.begin(), end});
 }
 
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling) {

@@ -42,9 +42,8 @@ Json entry_of(const Words& words, const Spelling& spelling);
 Json with_words(const Json& entry, const Spelling& spelling, const Words& words);
 
 /// The entry of a server over HTTP as one that runs these words. The headers become variables of
-/// the environment, and options in front of the other words name them: a value is never a word.
-Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
-                const Words& behind);
+/// the environment, and options behind the words name them: a value is never a word.
+Json over_stdio(const Json& entry, const Spelling& spelling, Words words);
 
 /// The original entry as it is wrapped now. Nothing if the server's own words were edited since it
 /// was wrapped.

@@ -1,5 +1,3 @@
-#include "setup/setup_command.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,10 +10,10 @@
 
 #include "core/base/text.hpp"
 #include "help/command_help.hpp"
+#include "help/commands.hpp"
 #include "io/system/platform.hpp"
+#include "options/raw_options.hpp"
 #include "setup/actions.hpp"
-#include "setup/failure.hpp"
-#include "setup/listing.hpp"
 #include "terminal/output.hpp"
 
 namespace sitter {
@@ -23,9 +21,6 @@ namespace {
 
 using setup::Failure;
 using Words = setup::Words;
-
-constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
 
 constexpr std::string_view kUsage =
     R"(  mcp-sitter setup                                    shows clients and servers
@@ -46,30 +41,27 @@ struct Raw {
 void declare(CLI::App& app, Raw& raw) {
   app.name("mcp-sitter setup");
   app.set_help_flag("-h,--help", "print this and exit");
-  // An empty value may come from an unset variable in a script.
-  const CLI::Validator not_empty(
-      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
-  app.add_option("client", raw.client)->check(not_empty);
-  app.add_option("name", raw.name)->check(not_empty);
+  app.add_option("client", raw.client)->check(not_empty());
+  app.add_option("name", raw.name)->check(not_empty());
   app.add_option("--wrap", raw.wrapped, "put mcp-sitter in front of this server")
       ->type_name("NAME")
-      ->check(not_empty);
+      ->check(not_empty());
   app.add_option("--undo", raw.undone, "take mcp-sitter away from this server")
       ->type_name("NAME")
-      ->check(not_empty);
+      ->check(not_empty());
   app.add_option("--scope", raw.request.scope, "one of the client's scopes, as in --scope user")
       ->type_name("SCOPE")
-      ->check(not_empty);
+      ->check(not_empty());
   app.add_option("--build", raw.request.build,
                  "shell command that builds the server, instead of the guessed one")
       ->type_name("COMMAND")
-      ->check(not_empty);
+      ->check(not_empty());
   app.add_flag("--no-build", raw.request.no_build, "guess no build command");
   app.add_option("--watch", raw.request.watch,
                  "files that reload the server, instead of the guessed ones; may be repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false)
-      ->check(not_empty);
+      ->check(not_empty());
   app.add_flag("--no-watch", raw.request.no_watch, "guess no files to watch");
   app.add_flag("--dry-run", raw.request.is_dry_run, "print the change, and write nothing");
 }
@@ -135,14 +127,14 @@ std::string run(Raw raw) {
   }
   const setup::Surroundings here{project, [](const char* name) { return std::getenv(name); },
                                  platform::own_program()};
-  if (raw.client.empty()) return setup::listing(setup::clients(), project, here.variable);
+  if (raw.client.empty()) return setup::listing(setup::clients(), here);
   raw.request.client = &setup::client_named(raw.client);
   raw.request.name = raw.name + raw.wrapped + raw.undone;
   check_texts(raw, project);
   if (!raw.wrapped.empty()) return setup::wrap(raw.request, here);
   if (!raw.undone.empty()) return setup::undo(raw.request, here);
   if (!raw.name.empty()) return setup::add(raw.request, here);
-  return setup::listing({*raw.request.client}, project, here.variable);
+  return setup::listing({*raw.request.client}, here);
 }
 
 }  // namespace

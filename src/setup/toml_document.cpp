@@ -1,5 +1,3 @@
-#include "setup/toml_document.hpp"
-
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -9,7 +7,7 @@
 #include <utility>
 
 #include "core/base/characters.hpp"
-#include "setup/failure.hpp"
+#include "setup/document.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "setup/own_command.hpp"
+#include "setup/bridge_command.hpp"
 #include "setup/server_entry.hpp"
 
 namespace sitter::setup {

@@ -6,10 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "setup/clients.hpp"
-#include "setup/failure.hpp"
-#include "setup/replace_file.hpp"
-#include "setup/saved_copy.hpp"
+#include "setup/changes.hpp"
+#include "setup/settings_file.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::setup {

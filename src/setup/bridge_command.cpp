@@ -1,19 +1,31 @@
-#include "setup/bridge_words.hpp"
+#include "setup/bridge_command.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "core/base/text.hpp"
 #include "options/options.hpp"
-#include "setup/failure.hpp"
+#include "setup/client_program.hpp"
 #include "setup/guess.hpp"
 #include "terminal/shell_word.hpp"
 
 namespace sitter::setup {
 namespace {
+
+/// Whether `file` is this program, or the script of the npm package that runs this program.
+bool leads_to(const std::filesystem::path& file, const std::string& program) {
+  std::error_code error;
+  if (std::filesystem::equivalent(file, program, error)) return true;
+  const std::filesystem::path script = std::filesystem::canonical(file, error);
+  if (error || script.filename() != "mcp-sitter.mjs") return false;
+  // The package with the program is in the package of the script, or beside it.
+  const std::string package = script.parent_path().parent_path().native();
+  return program.starts_with(package + "-") || program.starts_with(package + "/");
+}
 
 /// Where the client starts the server, as far as it is known.
 std::string directory_of(const std::string& cwd, const std::string& project) {
@@ -51,6 +63,13 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
 }
 
 }  // namespace
+
+Words own_command(const std::string& program) {
+  if (program.find("/_npx/") != program.npos) return {"npx", "-y", "mcp-sitter-native"};
+  const std::string found = program_in_path("mcp-sitter");
+  if (!found.empty() && leads_to(found, program)) return {"mcp-sitter"};
+  return {program};
+}
 
 BridgeWords words_for(const Request& request, const Words& server, const std::string& cwd,
                       const Place& place, const Surroundings& here) {

@@ -3,10 +3,12 @@
 #include <string>
 
 #include "setup/actions.hpp"
-#include "setup/clients.hpp"
-#include "setup/server_entry.hpp"
 
 namespace sitter::setup {
+
+/// The words that run `program`, which is this program, from a client: its name if PATH leads to
+/// it, `npx` if it is in a cache of npx, which may be emptied, or else its path.
+Words own_command(const std::string& program);
 
 /// The words behind the program mcp-sitter, and a line that says which of them were guessed.
 struct BridgeWords {

@@ -15,8 +15,8 @@
 
 #include "io/system/signals.hpp"
 #include "io/system/whole_file.hpp"
-#include "setup/failure.hpp"
-#include "setup/replace_file.hpp"
+#include "setup/document.hpp"
+#include "setup/settings_file.hpp"
 
 namespace sitter::setup {
 namespace {
