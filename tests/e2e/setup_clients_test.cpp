@@ -28,14 +28,20 @@ struct Settings {
 class SetupOf : public SetupTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override {
-    std::string text = GetParam().text;
-    const std::size_t at = text.find("PROJECT");
-    if (at != text.npos) text.replace(at, 7, project_.path());
-    settings_ = (GetParam().is_in_project ? project_ : home_).write(GetParam().file, text, 0640);
+    const std::size_t at = text_.find("PROJECT");
+    if (at != text_.npos) text_.replace(at, 7, project_.path());
+    settings_ = (GetParam().is_in_project ? project_ : home_).write(GetParam().file, text_, 0640);
     project_.write("src/main.rs", "");
     project_.write("Cargo.toml", "");
   }
 
+  void with_each_server(const std::string& option) const {
+    for (const std::string& server : GetParam().servers) {
+      expect_done({GetParam().client, option, server});
+    }
+  }
+
+  std::string text_ = GetParam().text;
   std::string settings_;
 };
 
@@ -54,12 +60,8 @@ TEST_P(SetupOf, UndoGivesEachByteBack) {
 
 TEST_P(SetupOf, UndoInAnyOrderGivesEachByteBack) {
   const std::string before = everything();
-  for (const std::string& server : GetParam().servers) {
-    expect_done({GetParam().client, "--wrap", server});
-  }
-  for (const std::string& server : GetParam().servers) {
-    expect_done({GetParam().client, "--undo", server});
-  }
+  with_each_server("--wrap");
+  with_each_server("--undo");
   EXPECT_EQ(everything(), before);
 }
 
@@ -79,28 +81,20 @@ TEST_P(SetupOf, ANewServerIsTakenAwayWithEachByte) {
 TEST_P(SetupOf, ADryRunWritesNothingAndShowsNoSecret) {
   const std::string before = everything();
   for (const std::string& server : GetParam().servers) {
-    const ShortRun run = setup({GetParam().client, "--wrap", server, "--dry-run"});
-    EXPECT_EQ(run.exit_code, 0) << run.error;
-    EXPECT_THAT(run.output, AllOf(HasSubstr("--- " + settings_), HasSubstr("\n+++ " + settings_),
-                                  HasSubstr("\n@@ -"), HasSubstr("nothing was written"),
-                                  Not(HasSubstr("s3cret"))));
+    EXPECT_THAT(
+        expect_done({GetParam().client, "--wrap", server, "--dry-run"}),
+        AllOf(HasSubstr("--- " + settings_), HasSubstr("\n+++ " + settings_), HasSubstr("\n@@ -"),
+              HasSubstr("nothing was written"), Not(HasSubstr("s3cret"))));
   }
   EXPECT_EQ(everything(), before);
 }
 
 TEST_P(SetupOf, WhatWasWrittenAfterwardsStays) {
-  for (const std::string& server : GetParam().servers) {
-    expect_done({GetParam().client, "--wrap", server});
-  }
+  with_each_server("--wrap");
   const std::string added = settings_.ends_with(".toml") ? "\n# later\n" : " /* later */";
   std::ofstream(settings_, std::ios::binary | std::ios::app) << added;
-  for (const std::string& server : GetParam().servers) {
-    expect_done({GetParam().client, "--undo", server});
-  }
-  std::string expected = GetParam().text;
-  const std::size_t at = expected.find("PROJECT");
-  if (at != expected.npos) expected.replace(at, 7, project_.path());
-  EXPECT_EQ(contents_of(settings_), expected + added);
+  with_each_server("--undo");
+  EXPECT_EQ(contents_of(settings_), text_ + added);
 }
 
 INSTANTIATE_TEST_SUITE_P(

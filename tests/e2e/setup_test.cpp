@@ -43,18 +43,15 @@ TEST_F(Setup, WhatWasGuessedIsShownAndWritten) {
   EXPECT_THAT(setup({"claude", "--wrap", "a"}).output,
               HasSubstr("guessed from Cargo.toml: --build \"cargo build\" --watch src --watch "
                         "Cargo.toml\n"));
-  EXPECT_EQ(Json::parse(contents_of(file))["mcpServers"]["a"]["args"],
-            Json({"--build", "cargo build", "--watch", "src", "--watch", "Cargo.toml", "--",
-                  "./target/debug/a", "x"}));
+  EXPECT_EQ(entry_in(file)["args"], Json({"--build", "cargo build", "--watch", "src", "--watch",
+                                          "Cargo.toml", "--", "./target/debug/a", "x"}));
   expect_done({"claude", "--undo", "a"});
   expect_done({"claude", "--wrap", "a", "--build", "make", "--watch", "a.c", "--watch", "b.c"});
-  EXPECT_EQ(
-      Json::parse(contents_of(file))["mcpServers"]["a"]["args"],
-      Json({"--build", "make", "--watch", "a.c", "--watch", "b.c", "--", "./target/debug/a", "x"}));
+  EXPECT_EQ(entry_in(file)["args"], Json({"--build", "make", "--watch", "a.c", "--watch", "b.c",
+                                          "--", "./target/debug/a", "x"}));
   expect_done({"claude", "--undo", "a"});
   expect_done({"claude", "--wrap", "a", "--no-build", "--no-watch"});
-  EXPECT_EQ(Json::parse(contents_of(file))["mcpServers"]["a"]["args"],
-            Json({"--", "./target/debug/a", "x"}));
+  EXPECT_EQ(entry_in(file)["args"], Json({"--", "./target/debug/a", "x"}));
 }
 
 TEST_F(Setup, WithoutACopyTheCommandIsUnwrapped) {
@@ -101,7 +98,7 @@ TEST_F(Setup, ACopyThatWasEmptiedCostsNoServer) {
     expect_done({"cursor", "--wrap", "a"});
     project_.write(".cursor/mcp.json.before-mcp-sitter-a", copy);
     expect_done({"cursor", "--undo", "a"});
-    EXPECT_EQ(Json::parse(contents_of(file))["mcpServers"]["a"]["command"], "x") << copy;
+    EXPECT_EQ(entry_in(file)["command"], "x") << copy;
   }
 }
 
@@ -188,18 +185,17 @@ TEST_F(Setup, TheLinkOfAWorktreeMayBeRelative) {
 TEST_F(Setup, AServerForAllProjectsStartsInThisOne) {
   project_.write("Makefile", "");
   project_.write_script("srv", "exit 0");
-  const ShortRun run = setup({"cursor", "a", "--scope", "user", "--", "./srv"});
-  EXPECT_EQ(run.exit_code, 0) << run.error;
+  const std::string output = expect_done({"cursor", "a", "--scope", "user", "--", "./srv"});
   EXPECT_EQ(
-      Json::parse(contents_of(home_ / ".cursor/mcp.json"))["mcpServers"]["a"]["args"],
+      entry_in(home_ / ".cursor/mcp.json")["args"],
       Json({"--cwd", project_.path(), "--build", "make", "--watch", "Makefile", "--", "./srv"}));
-  EXPECT_THAT(run.output, HasSubstr("try it: mcp-sitter doctor --cwd " + project_.path()));
-  EXPECT_THAT(run.output, Not(HasSubstr("warning")));
+  EXPECT_THAT(output, HasSubstr("try it: mcp-sitter doctor --cwd " + project_.path()));
+  EXPECT_THAT(output, Not(HasSubstr("warning")));
 }
 
 TEST_F(Setup, ANewServerMayBeAWholeCommandLineOfMcpSitter) {
   expect_done({"cursor", "a", "--", "mcp-sitter", "--cli", "./notes.sh", "--name", "dev"});
-  EXPECT_EQ(Json::parse(contents_of(project_ / ".cursor/mcp.json"))["mcpServers"]["a"]["args"],
+  EXPECT_EQ(entry_in(project_ / ".cursor/mcp.json")["args"],
             Json({"--cli", "./notes.sh", "--name", "dev"}));
 }
 
@@ -215,9 +211,7 @@ TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
                  R"({"mcpServers": {"a": {"url": "https://h.example/mcp?key=hidden7"},
                      "b": {"url": "https://me:hidden7@h.example/mcp"}, "c": {"command": "x"}}})");
   for (const Words& words : {Words{"cursor"}, Words{"cursor", "--wrap", "c", "--dry-run"}}) {
-    const ShortRun run = setup(words);
-    EXPECT_EQ(run.exit_code, 0) << run.error;
-    EXPECT_THAT(run.output, Not(HasSubstr("hidden7")));
+    EXPECT_THAT(expect_done(words), Not(HasSubstr("hidden7")));
   }
 }
 
@@ -254,12 +248,11 @@ TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {
 }
 
 TEST_F(Setup, HelpNamesEachOption) {
-  const ShortRun run = setup({"--help"});
-  EXPECT_EQ(run.exit_code, 0);
+  const std::string help = expect_done({"--help"});
   for (const char* const word :
        {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch", "--no-watch",
         "--dry-run", "claude, codex, gemini, cursor, vscode, opencode, qwen, cline"}) {
-    EXPECT_THAT(run.output, HasSubstr(word));
+    EXPECT_THAT(help, HasSubstr(word));
   }
 }
 

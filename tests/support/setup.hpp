@@ -37,10 +37,17 @@ class SetupTest : public ::testing::Test {
     return run.error;
   }
 
-  void expect_done(const Words& words) const {
+  /// Returns what was printed.
+  std::string expect_done(const Words& words) const {
     const ShortRun run = setup(words);
     EXPECT_EQ(run.exit_code, 0) << run.error;
     EXPECT_EQ(run.error, "");
+    return run.output;
+  }
+
+  /// The entry of the server `a` in a file of JSON.
+  static Json entry_in(const std::string& file) {
+    return Json::parse(contents_of(file))["mcpServers"]["a"];
   }
 
   /// The names of all files in HOME and in the project with their bytes and modes.
