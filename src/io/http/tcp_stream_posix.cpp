@@ -1,15 +1,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
@@ -19,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/text.hpp"
 #include "io/http/listener.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/http/tcp_stream.hpp"
@@ -38,70 +34,22 @@ constexpr std::chrono::seconds kTcpSilenceMax{30};
 constexpr std::chrono::seconds kTcpQuestionInterval{10};
 constexpr int kTcpQuestionsMax = 3;
 
-namespace ip = boost::asio::ip;
-using boost::asio::posix::stream_descriptor;
+using boost::asio::ip::tcp;
 using boost::system::error_code;
 
 /// How much one read takes: the answer to most requests with one call, and a large body with few.
 constexpr std::size_t kReadMax = 64 * limits::kKiB;
 
-union SystemAddress {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-};
-
-/// Returns the size that is in use.
-socklen_t to_system(const TcpAddress& address, SystemAddress& result) {
-  result = {};
-  if (address.host.is_v4()) {
-    const auto bytes = address.host.to_v4().to_bytes();
-    result.v4.sin_family = AF_INET;
-    result.v4.sin_port = htons(address.port);
-    std::memcpy(&result.v4.sin_addr, bytes.data(), bytes.size());
-    return sizeof result.v4;
-  }
-  const auto bytes = address.host.to_v6().to_bytes();
-  result.v6.sin6_family = AF_INET6;
-  result.v6.sin6_port = htons(address.port);
-  result.v6.sin6_scope_id = static_cast<std::uint32_t>(address.host.to_v6().scope_id());
-  std::memcpy(&result.v6.sin6_addr, bytes.data(), bytes.size());
-  return sizeof result.v6;
+std::optional<tcp::endpoint> name_of(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
+  tcp::endpoint address;
+  auto size = static_cast<socklen_t>(address.capacity());
+  if (ask(socket, address.data(), &size) != 0) return {};
+  address.resize(size);
+  return address;
 }
 
-TcpAddress from_system(const SystemAddress& address) {
-  if (address.any.sa_family == AF_INET) {
-    return {ip::address_v4(ntohl(address.v4.sin_addr.s_addr)), ntohs(address.v4.sin_port)};
-  }
-  ip::address_v6::bytes_type bytes;
-  std::memcpy(bytes.data(), &address.v6.sin6_addr, bytes.size());
-  return {ip::address_v6(bytes), ntohs(address.v6.sin6_port)};
-}
-
-std::optional<TcpAddress> name_of(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
-  SystemAddress address{};
-  socklen_t size = sizeof address;
-  if (ask(socket, &address.any, &size) != 0) return {};
-  return from_system(address);
-}
-
-FileDescriptor open_socket(bool is_v6) {
-  FileDescriptor opened(socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
-  if (!opened.is_open()) return opened;
-  fcntl(opened.number(), F_SETFD, FD_CLOEXEC);
-  fcntl(opened.number(), F_SETFL, O_NONBLOCK);
-  return opened;
-}
-
-/// EINPROGRESS until the connection is open or has failed; then 0 or the reason.
-int connect_result(int socket) {
-  pollfd seen{socket, POLLOUT, 0};
-  if (poll(&seen, 1, 0) == 0) return EINPROGRESS;
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  if (error == 0 && is_connected_to_itself(socket)) return ECONNREFUSED;
-  return error;
+std::string text_of(const tcp::endpoint& address) {
+  return TcpAddress{address.address(), address.port()}.text();
 }
 
 }  // namespace
@@ -109,7 +57,12 @@ int connect_result(int socket) {
 /// What is under way shares this object, and may outlast the stream.
 struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
   State(EventLoop& of, Options chosen, std::uint16_t at, Events told)
-      : loop(of), options(std::move(chosen)), port(at), events(std::move(told)) {}
+      : loop(of),
+        options(std::move(chosen)),
+        port(at),
+        events(std::move(told)),
+        limit(of.io()),
+        waiting(of.io()) {}
 
   void look_up(std::string host) {
     resolver.emplace(loop, std::move(options.names), std::move(host),
@@ -118,11 +71,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   void on_found(const Resolver::Found& found) {
     const auto self = shared_from_this();
-    if (found.addresses.empty()) {
-      end(found.reason);
-      return;
-    }
-    for (const ip::address& host : found.addresses) addresses.push_back({host, port});
+    if (found.addresses.empty()) return end(found.reason);
+    for (const auto& host : found.addresses) addresses.emplace_back(host, port);
     give_up_at = std::chrono::steady_clock::now() + options.connect_wait;
     try_next();
   }
@@ -130,77 +80,55 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   // ---- connecting
 
   void try_next() {
-    while (tried < addresses.size()) {
-      int result = try_one(addresses[tried]);
-      if (result == 0) {
-        open();
-        return;
-      }
-      if (result == EINPROGRESS) {
-        if (wait_for_connection()) return;
-        result = errno;
-      }
-      note_failure(result);
+    error_code error;
+    for (; tried < addresses.size(); note_failure(error)) {
+      waiting.open(addresses[tried].protocol(), error);
+      if (error) continue;
+      fcntl(waiting.native_handle(), F_SETFD, FD_CLOEXEC);
+      limit_this_try();
+      waiting.async_connect(addresses[tried], [self = shared_from_this()](error_code result) {
+        if (!self->is_over) self->on_connected(result);
+      });
+      return;
     }
     end(failure());
   }
 
-  /// Almost always, a connection on the same machine is open or refused by the time that `connect`
-  /// returns.
-  int try_one(const TcpAddress& to) {
-    socket = open_socket(to.host.is_v6());
-    if (!socket.is_open()) return errno;
-    SystemAddress target;
-    const socklen_t size = to_system(to, target);
-    const int result = connect(socket.number(), &target.any, size);
-    if (result != 0 && errno != EINPROGRESS && errno != EINTR) return errno;
-    return connect_result(socket.number());
-  }
-
-  bool wait_for_connection() {
-    if (!wait_for_room()) return false;
+  void limit_this_try() {
     const auto left = give_up_at - std::chrono::steady_clock::now();
     const auto share = left / static_cast<int>(addresses.size() - tried);
-    limit.emplace(loop.io(), std::max(share, decltype(share)::zero()));
-    limit->async_wait([self = shared_from_this(), of = tried](error_code error) {
-      if (error || self->is_over || self->is_open || self->tried != of) return;
-      self->on_connect_limit();
+    limit.expires_after(std::max(share, decltype(share)::zero()));
+    limit.async_wait([self = shared_from_this(), of = tried](error_code error) {
+      if (!error && !self->is_open && self->tried == of) self->stop_waiting();
     });
-    return true;
   }
 
-  void on_connecting() {
-    const int result = connect_result(socket.number());
-    if (result == EINPROGRESS) {
-      await_room();
-      return;
+  void on_connected(error_code error) {
+    limit.cancel();
+    if (!waiting.is_open()) error = boost::asio::error::timed_out;
+    if (!error && is_connected_to_itself(waiting.native_handle())) {
+      error = boost::asio::error::connection_refused;
     }
-    room.reset();
-    limit.reset();
-    if (result == 0) {
-      open();
-      return;
-    }
-    note_failure(result);
+    if (!error) return open();
+    note_failure(error);
     try_next();
   }
 
-  void on_connect_limit() {
-    room.reset();
-    limit.reset();
-    note_failure(ETIMEDOUT);
-    try_next();
+  void stop_waiting() {
+    error_code ignored;  // the descriptor is closed in any case
+    waiting.close(ignored);
   }
 
-  void note_failure(int error) {
-    socket.close();
-    if (error != ECONNREFUSED && other_failure.empty()) {
-      const std::string reason =
-          error == ETIMEDOUT ? std::string("it did not answer in time") : std::strerror(error);
-      other_failure = fmt::format("{} can't be reached: {}", addresses[tried].text(), reason);
+  void note_failure(error_code error) {
+    stop_waiting();
+    const std::string name = text_of(addresses[tried++]);
+    if (error == boost::asio::error::connection_refused) {
+      refusing.push_back(name);
+    } else if (other_failure.empty()) {
+      other_failure = fmt::format(
+          "{} can't be reached: {}", name,
+          error == boost::asio::error::timed_out ? "it did not answer in time" : error.message());
     }
-    if (error == ECONNREFUSED) refusing.push_back(addresses[tried].text());
-    ++tried;
   }
 
   /// Where several addresses failed, a refusal says most: the host is there, and the daemon is not.
@@ -210,9 +138,11 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     return fmt::format("nothing listens on {} or {}", refusing[0], refusing[1]);
   }
 
+  /// Asio would wake up for everything that comes to read, so it gives up the socket.
   void open() {
+    error_code ignored;  // only Windows refuses
+    socket = FileDescriptor(waiting.release(ignored));
     is_open = true;
-    address = addresses[tried].text();
     set(IPPROTO_TCP, TCP_NODELAY, 1);
     keep_alive();
     buffer = std::make_unique_for_overwrite<char[]>(kReadMax);
@@ -288,7 +218,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     if (queue.empty()) bytes.remove_prefix(send_some(bytes));
     if (bytes.empty() || is_broken) return;
     queue.append(bytes);
-    if (!wait_for_room()) become_broken(errno);
+    if (!waiting.is_open()) wait_for_room();
   }
 
   /// One try. A socket that takes less than all of it is full.
@@ -309,49 +239,38 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
       await_room();
       return;
     }
+    drop_queue();
+  }
+
+  void drop_queue() {
     // An assignment would keep the memory.
     std::string().swap(queue);
     written = 0;
-    room.reset();
+    stop_waiting();
   }
 
-  /// Waits until the socket takes bytes, or is connected. Asio gets a copy of the descriptor, and
-  /// only for as long as something waits: it would wake up for everything that comes to read, too.
-  /// False if that fails, with the reason in errno.
-  bool wait_for_room() {
-    if (room) return true;
+  /// Asio gets a copy of the descriptor, and only for as long as something waits: it would wake up
+  /// for everything that comes to read, too.
+  void wait_for_room() {
     FileDescriptor copy(fcntl(socket.number(), F_DUPFD_CLOEXEC, 0));
-    if (!copy.is_open()) return false;
-    room.emplace(loop.io());
+    if (!copy.is_open()) return become_broken(errno);
     error_code error;
-    room->assign(copy.number(), error);
-    if (error) {
-      room.reset();
-      errno = error.value();
-      return false;
-    }
+    waiting.assign(addresses[tried].protocol(), copy.number(), error);
+    if (error) return become_broken(error.value());
     copy.release();
     await_room();
-    return true;
   }
 
   void await_room() {
-    room->async_wait(stream_descriptor::wait_write, [self = shared_from_this()](error_code error) {
-      if (error || self->is_over || !self->room) return;
-      if (self->is_open) {
-        self->write_queue();
-      } else {
-        self->on_connecting();
-      }
+    waiting.async_wait(tcp::socket::wait_write, [self = shared_from_this()](error_code error) {
+      if (!error && self->waiting.is_open()) self->write_queue();
     });
   }
 
   void become_broken(int error) {
     is_broken = true;
     write_failure = broken_by(error);
-    std::string().swap(queue);
-    written = 0;
-    room.reset();
+    drop_queue();
     if (!is_paused) read_to_end_soon();
   }
 
@@ -360,7 +279,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   }
 
   std::string broken_by(int error) const {
-    return fmt::format("the connection to {} has broken: {}", address, std::strerror(error));
+    return fmt::format("the connection to {} has broken: {}", text_of(addresses[tried]),
+                       std::strerror(error));
   }
 
   // ---- the end
@@ -373,8 +293,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   void close() {
     is_over = true;
     resolver.reset();
-    limit.reset();
-    room.reset();
+    limit.cancel();
+    stop_waiting();
     loop.forget(*this);
     socket.close();
   }
@@ -385,20 +305,20 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   Events events;
 
   std::optional<Resolver> resolver;
-  std::vector<TcpAddress> addresses;
+  std::vector<tcp::endpoint> addresses;
   std::size_t tried = 0;  // addresses that have failed
   std::vector<std::string> refusing;
   std::string other_failure;  // the first
   Instant give_up_at{};
-  std::optional<boost::asio::steady_timer> limit;
+  boost::asio::steady_timer limit;
 
+  /// The socket until it is connected, and a copy of it while it is full.
+  tcp::socket waiting;
   FileDescriptor socket;
-  std::string address;
   std::unique_ptr<char[]> buffer;
   std::string queue;
   std::size_t written = 0;  // bytes of the queue
   std::string write_failure;
-  std::optional<stream_descriptor> room;
   bool is_open = false;
   bool is_paused = false;
   bool is_broken = false;  // nothing can be written
@@ -422,7 +342,7 @@ std::string TcpStream::take_arrived() { return state_->take_arrived(); }
 
 ListenerId TcpStream::listener() {
   const auto peer = name_of(state_->socket.number(), getpeername);
-  return peer ? listener_at(*peer) : kNoListener;
+  return peer ? listener_at({peer->address(), peer->port()}) : kNoListener;
 }
 
 bool is_connected_to_itself(int socket) {
