@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "io/http/proxy.hpp"
 #include "io/http/response_reader.hpp"
 #include "sitter/bytes.hpp"
 
@@ -54,12 +55,6 @@ struct Connection : std::enable_shared_from_this<Connection> {
   std::unique_ptr<ByteStream> stream;
   std::optional<ResponseReader> reader;
 };
-
-/// With the port, even if it is the port of the scheme.
-std::string name_of(const Url& url) {
-  const bool is_v6 = url.host.find(':') != std::string::npos;
-  return fmt::format("{}:{}", is_v6 ? '[' + url.host + ']' : url.host, url.port);
-}
 
 std::string_view word(order::HttpSend::Method method) {
   switch (method) {
@@ -112,7 +107,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
       : loop(of),
         options(std::move(chosen)),
         host_line(fmt::format("Host: {}\r\n", options.url.authority())),
-        name(name_of(options.url)),
+        name(host_and_port(options.url.host, options.url.port)),
         events(std::move(told)) {}
 
   Instant time() const { return options.now ? options.now() : loop.now(); }

@@ -40,6 +40,13 @@ struct Candidate {
   bool is_v6_only = false;
 };
 
+/// The IPv4 address that an IPv6 address of the form ::ffff:127.0.0.1 stands for. Any other address
+/// is returned unchanged.
+ip::address without_mapping(const ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+  return ip::make_address_v4(ip::v4_mapped, address.to_v6());
+}
+
 /// How well a socket fits an address. The kernel gives the connection to the socket that fits best.
 enum class Fit : std::uint8_t { none, dual_stack, wildcard, exact };
 

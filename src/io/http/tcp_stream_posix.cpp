@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
+#include "io/http/proxy.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/http/tcp_stream.hpp"
 #include "io/system/file_descriptor.hpp"
@@ -49,7 +50,7 @@ std::optional<tcp::endpoint> name_of(int socket, int (*ask)(int, sockaddr*, sock
 }
 
 std::string text_of(const tcp::endpoint& address) {
-  return TcpAddress{address.address(), address.port()}.text();
+  return host_and_port(address.address().to_string(), address.port());
 }
 
 }  // namespace
