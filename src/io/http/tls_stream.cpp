@@ -35,15 +35,6 @@ constexpr std::array<unsigned char, 9> kHttp11{8, 'h', 't', 't', 'p', '/', '1', 
 struct ConnectionFreed {
   void operator()(SSL* connection) const { SSL_free(connection); }
 };
-struct AddressFreed {
-  void operator()(ASN1_OCTET_STRING* address) const { ASN1_OCTET_STRING_free(address); }
-};
-
-bool is_address(const std::string& host) {
-  const std::unique_ptr<ASN1_OCTET_STRING, AddressFreed> address(a2i_IPADDRESS(host.c_str()));
-  ERR_clear_error();
-  return address != nullptr;
-}
 
 /// The name as it stands in certificates: without the dot of an absolute name, and without the zone
 /// of an address.
@@ -136,7 +127,7 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
   bool set_host() {
     std::string& host = options.host;
     X509_VERIFY_PARAM* const expected = SSL_get0_param(ssl.get());
-    if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
+    if (X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1) return true;
     // OpenSSL takes an empty name for no name, and would accept a certificate for any host.
     if (host.empty()) return false;
     X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
