@@ -139,7 +139,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     return fmt::format("nothing listens on {} or {}", refusing[0], refusing[1]);
   }
 
-  /// Asio would wake up for everything that comes to read, so it gives up the socket.
+  /// The loop reads from now on, so Asio gives up the socket: it needs more system calls, and does
+  /// not return to the loop for as long as more bytes come.
   void open() {
     error_code ignored;  // only Windows refuses
     socket = FileDescriptor(waiting.release(ignored));
