@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/characters.hpp"
 #include "core/base/text.hpp"
 #include "terminal/wrap.hpp"
 

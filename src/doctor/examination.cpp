@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/lines.hpp"
 #include "core/base/text.hpp"
 #include "doctor/doctor_session.hpp"
 #include "doctor/environment_check.hpp"

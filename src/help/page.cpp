@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/characters.hpp"
-#include "core/base/lines.hpp"
+#include "core/base/text.hpp"
 #include "help/topics.hpp"
 #include "terminal/columns.hpp"
 #include "terminal/wrap.hpp"

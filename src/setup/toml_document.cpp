@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "core/base/characters.hpp"
+#include "core/base/text.hpp"
 #include "setup/document.hpp"
 
 namespace sitter::setup {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/characters.hpp"
+#include "core/base/text.hpp"
 #include "terminal/wrap.hpp"
 
 namespace sitter {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/base/characters.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 

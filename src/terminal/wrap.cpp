@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/characters.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {

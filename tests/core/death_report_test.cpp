@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/report/last_words.hpp"
+#include "core/report/restart_notice.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/base/characters.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {

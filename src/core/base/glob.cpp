@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/lines.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {

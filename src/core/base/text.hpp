@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sitter/time.hpp"
 
@@ -60,5 +62,16 @@ std::string json_string(std::string_view text);
 /// Returns a JSON text with the same meaning in which control characters are written as \uXXXX.
 /// Newlines between tokens stay.
 std::string printable_json(std::string_view json);
+
+/// The lines of a text without their ends. A last line may lack its end; an empty text has no line.
+std::vector<std::string_view> text_lines(std::string_view text);
+
+/// Whether a byte of valid UTF-8 is the first of a character.
+inline bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+/// The number of characters of valid UTF-8.
+inline std::size_t character_count(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
 
 }  // namespace sitter

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "core/base/ascii.hpp"
-#include "core/base/characters.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/wire/json_view.hpp"

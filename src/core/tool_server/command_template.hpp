@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/tool_server/complaint.hpp"
 #include "core/tool_server/run_arguments.hpp"
 #include "core/tool_server/text_template.hpp"
 #include "sitter/bytes.hpp"

@@ -12,10 +12,8 @@
 #include <set>
 #include <utility>
 
-#include "core/base/characters.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "core/tool_server/json_values.hpp"
 #include "core/tool_server/schema_parts.hpp"
 
 namespace sitter {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/characters.hpp"
 #include "core/base/text.hpp"
 #include "sitter/cli.hpp"
 

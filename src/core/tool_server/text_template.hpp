@@ -8,11 +8,15 @@
 #include <variant>
 #include <vector>
 
-#include "core/tool_server/complaint.hpp"
 #include "core/tool_server/run_arguments.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {
+
+/// What is wrong with something that was given: a sentence or a clause without a full stop.
+struct Complaint {
+  std::string text;
+};
 
 namespace limits {
 

@@ -7,6 +7,14 @@
 
 namespace sitter {
 
+bool has_code(std::string_view error, ErrorCode code) {
+  return member(error, "code") == fmt::format("{}", static_cast<int>(code));
+}
+
+bool is_complete(std::string_view result_type) {
+  return result_type.empty() || string_value(result_type) == "complete";
+}
+
 std::string result_line(std::string_view id, std::string_view result) {
   return fmt::format(R"json({{"jsonrpc":"2.0","id":{},"result":{}}})json", id, result);
 }
