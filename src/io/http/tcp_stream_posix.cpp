@@ -1,10 +1,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -81,37 +81,58 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   // ---- connecting
 
   void try_next() {
-    error_code error;
-    for (; tried < addresses.size(); note_failure(error)) {
-      waiting.open(addresses[tried].protocol(), error);
-      if (error) continue;
-      fcntl(waiting.native_handle(), F_SETFD, FD_CLOEXEC);
-      limit_this_try();
-      waiting.async_connect(addresses[tried], [self = shared_from_this()](error_code result) {
-        if (!self->is_over) self->on_connected(result);
-      });
-      return;
+    while (tried < addresses.size()) {
+      const int result = try_one(addresses[tried]);
+      if (result == 0) return open();
+      if (result == EINPROGRESS) return wait_for_connection();
+      note_failure(result);
     }
     end(failure());
   }
 
-  void limit_this_try() {
+  /// Almost always, a connection on the same machine is open or refused by the time that `connect`
+  /// returns.
+  int try_one(const tcp::endpoint& to) {
+    error_code error;
+    waiting.open(to.protocol(), error);
+    if (!error) waiting.native_non_blocking(true, error);
+    if (error) return error.value();
+    fcntl(waiting.native_handle(), F_SETFD, FD_CLOEXEC);
+    const auto size = static_cast<socklen_t>(to.size());
+    const int result = connect(waiting.native_handle(), to.data(), size);
+    if (result != 0 && errno != EINPROGRESS && errno != EINTR) return errno;
+    return connect_result();
+  }
+
+  /// EINPROGRESS until the connection is open or has failed; then 0 or the reason. The limit has
+  /// closed a socket that is not open.
+  int connect_result() {
+    if (!waiting.is_open()) return ETIMEDOUT;
+    pollfd seen{waiting.native_handle(), POLLOUT, 0};
+    if (poll(&seen, 1, 0) == 0) return EINPROGRESS;
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(seen.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+    if (error == 0 && is_connected_to_itself(seen.fd)) return ECONNREFUSED;
+    return error;
+  }
+
+  void wait_for_connection() {
     const auto left = give_up_at - std::chrono::steady_clock::now();
     const auto share = left / static_cast<int>(addresses.size() - tried);
     limit.expires_after(std::max(share, decltype(share)::zero()));
     limit.async_wait([self = shared_from_this(), of = tried](error_code error) {
       if (!error && !self->is_open && self->tried == of) self->stop_waiting();
     });
+    await_room();
   }
 
-  void on_connected(error_code error) {
+  void on_connecting() {
+    const int result = connect_result();
+    if (result == EINPROGRESS) return await_room();
     limit.cancel();
-    if (!waiting.is_open()) error = boost::asio::error::timed_out;
-    if (!error && is_connected_to_itself(waiting.native_handle())) {
-      error = boost::asio::error::connection_refused;
-    }
-    if (!error) return open();
-    note_failure(error);
+    if (result == 0) return open();
+    note_failure(result);
     try_next();
   }
 
@@ -120,15 +141,15 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     waiting.close(ignored);
   }
 
-  void note_failure(error_code error) {
+  void note_failure(int error) {
     stop_waiting();
     const std::string name = text_of(addresses[tried++]);
-    if (error == boost::asio::error::connection_refused) {
+    if (error == ECONNREFUSED) {
       refusing.push_back(name);
     } else if (other_failure.empty()) {
-      other_failure = fmt::format(
-          "{} can't be reached: {}", name,
-          error == boost::asio::error::timed_out ? "it did not answer in time" : error.message());
+      other_failure =
+          fmt::format("{} can't be reached: {}", name,
+                      error == ETIMEDOUT ? "it did not answer in time" : std::strerror(error));
     }
   }
 
@@ -265,6 +286,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   void await_room() {
     waiting.async_wait(tcp::socket::wait_write, [self = shared_from_this()](error_code error) {
+      if (self->is_over) return;
+      if (!self->is_open) return self->on_connecting();
       if (!error && self->waiting.is_open()) self->write_queue();
     });
   }
