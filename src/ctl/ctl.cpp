@@ -19,7 +19,7 @@
 #include "options/raw_options.hpp"
 #include "probe/json_words.hpp"
 #include "sitter/limits.hpp"
-#include "terminal/text_table.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

@@ -18,7 +18,6 @@
 #include "demo/story.hpp"
 #include "help/command_help.hpp"
 #include "help/commands.hpp"
-#include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {

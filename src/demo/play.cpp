@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sitter/version.hpp"
+#include "terminal/format.hpp"
 #include "terminal/hunk.hpp"
-#include "terminal/shell_word.hpp"
 
 namespace sitter {
 namespace {

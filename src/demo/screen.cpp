@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
-#include "terminal/wrap.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

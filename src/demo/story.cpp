@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "terminal/counted.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

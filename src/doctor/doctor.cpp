@@ -10,9 +10,7 @@
 #include "doctor/doctor_words.hpp"
 #include "doctor/examination.hpp"
 #include "doctor/findings.hpp"
-#include "doctor/report.hpp"
 #include "help/commands.hpp"
-#include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {

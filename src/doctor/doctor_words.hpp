@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "doctor/facts.hpp"
 #include "options/options.hpp"
 #include "options/raw_options.hpp"
 

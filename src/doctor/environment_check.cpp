@@ -1,22 +1,42 @@
 #include "doctor/environment_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <optional>
+#include <string_view>
 #include <utility>
 
-#include "doctor/needed_variables.hpp"
-#include "doctor/surroundings.hpp"
+#include "io/process/launch_plan.hpp"
 
 namespace sitter {
 namespace {
+
+using Names = std::vector<std::string>;
 
 constexpr int kStartsMax = 24;
 constexpr std::chrono::seconds kTimeMax{60};
 
 using Clock = std::chrono::steady_clock;
 
+/// What the official SDK passes on (HOME, LOGNAME, SHELL, TERM, USER), and what a session of a
+/// desktop sets.
+constexpr std::array<std::string_view, 7> kPassedOn = {"HOME", "USER", "LOGNAME", "SHELL",
+                                                       "LANG", "TERM", "TMPDIR"};
+
+constexpr const char* kShortPath = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
 std::string name_of(const std::string& entry) { return entry.substr(0, entry.find('=')); }
+
+/// A part of `own` that is as short as the environment of a client which was not started from a
+/// shell, with the PATH of such a client.
+std::vector<std::string> short_environment(std::vector<std::string> own) {
+  std::erase_if(own, [](const std::string& entry) {
+    const std::string name = name_of(entry);
+    return std::find(kPassedOn.begin(), kPassedOn.end(), name) == kPassedOn.end();
+  });
+  own.emplace_back(kShortPath);
+  return own;
+}
 
 /// `base` with the entries of `own` that have these names.
 std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& own,
@@ -29,13 +49,51 @@ std::vector<std::string> with(std::vector<std::string> base, const std::vector<s
   return base;
 }
 
+Names joined(Names names, const Names& more) {
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+class Search {
+ public:
+  explicit Search(const OpensWith& opens) : opens_(opens) {}
+
+  /// Also false if there may be no further start.
+  bool opens(const Names& names) {
+    const auto answer = opens_(names);
+    is_exact_ = is_exact_ && answer.has_value();
+    return answer.value_or(false);
+  }
+
+  /// Those of `names` that are needed besides `others`. The server opens with both, and not with
+  /// `others` alone.
+  Names needed(const Names& names, const Names& others) {
+    if (names.size() < 2 || !is_exact_) return names;
+    const auto middle = names.begin() + static_cast<std::ptrdiff_t>(names.size() / 2);
+    const Names first(names.begin(), middle);
+    const Names second(middle, names.end());
+    if (opens(joined(first, others))) return needed(first, others);
+    if (!is_exact_) return names;
+    if (opens(joined(second, others))) return needed(second, others);
+    if (!is_exact_) return names;
+    const Names of_first = needed(first, joined(second, others));
+    return joined(of_first, needed(second, joined(of_first, others)));
+  }
+
+  bool is_exact() const { return is_exact_; }
+
+ private:
+  const OpensWith& opens_;
+  bool is_exact_ = true;
+};
+
 }  // namespace
 
 DoctorFacts::Environment examine_environment(const TryEnvironment& attempt) {
   using Outcome = DoctorFacts::Environment::Outcome;
   const auto deadline = Clock::now() + kTimeMax;
   const std::vector<std::string> own = own_environment();
-  const std::vector<std::string> bare = short_environment();
+  const std::vector<std::string> bare = short_environment(own);
   DoctorFacts::Environment result;
   EnvironmentTrial first = attempt(bare);
   result.starts = 1;
@@ -55,6 +113,26 @@ DoctorFacts::Environment examine_environment(const TryEnvironment& attempt) {
   result.outcome = needed.is_unsteady ? Outcome::is_unsteady : Outcome::needs_variables;
   result.needed = needed.names;
   result.is_exact = needed.is_exact;
+  return result;
+}
+
+NeededVariables find_needed_variables(Names names, const OpensWith& opens) {
+  Search search(opens);
+  Names path;
+  const auto found = std::find(names.begin(), names.end(), "PATH");
+  if (found != names.end()) {
+    path = {*found};
+    names.erase(found);
+    if (search.opens(path)) return {path, true, false};
+    // Without this start, PATH would be named beside each other variable.
+    if (search.opens(names)) path.clear();
+  }
+  NeededVariables result;
+  result.names = joined(path, search.needed(names, path));
+  // This start is not for the search, which is exact without it.
+  const auto answer = search.is_exact() ? opens(result.names) : std::nullopt;
+  result.is_unsteady = answer.has_value() && !*answer;
+  result.is_exact = search.is_exact();
   return result;
 }
 

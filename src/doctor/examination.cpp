@@ -12,8 +12,8 @@
 
 #include "core/base/text.hpp"
 #include "doctor/doctor_session.hpp"
+#include "doctor/doctor_words.hpp"
 #include "doctor/environment_check.hpp"
-#include "doctor/server_lists.hpp"
 #include "io/process/process_table.hpp"
 #include "probe/json_words.hpp"
 
@@ -38,6 +38,12 @@ constexpr Milliseconds kDiscoveryWait{5'000};
 
 /// How long official clients wait from SIGTERM to SIGKILL.
 constexpr Milliseconds kTerminationWait{2'000};
+
+/// Official clients wait longer for a list (60 s), but some count the list to the start.
+constexpr Milliseconds kListWait{10'000};
+
+/// As many pages as the bridge itself reads.
+constexpr int kPagesMax = 1000;
 
 constexpr std::size_t kNoiseShown = 3;
 constexpr std::size_t kErrorLinesShown = 5;
@@ -69,6 +75,78 @@ Json last_life(const Json& status) {
 
 std::string end_clause(const Json& life) {
   return fmt::format("the server {} ({})", text_in(life, "reason"), text_in(life, "exit"));
+}
+
+bool is_of_bridge(const std::string& name) { return name.starts_with(doctor_tool("")); }
+
+struct Page {
+  Json items;
+  std::string cursor;
+  std::string error;
+};
+
+Page page_of(DoctorSession& session, const DoctorFacts::List& list, const char* items,
+             const std::string& cursor) {
+  Json params = Json::object();
+  if (!cursor.empty()) params["cursor"] = cursor;
+  const auto answer = session.ask(list.method, std::move(params), kListWait);
+  if (!answer) return {{}, {}, fmt::format("no answer within {}s", kListWait.count() / 1000)};
+  const Json result = member(*answer, "result");
+  Json found = member(result, items);
+  if (found.is_array()) return {std::move(found), text_in(result, "nextCursor"), {}};
+  const std::string error = text_in(member(*answer, "error"), "message");
+  return {{}, {}, error.empty() ? fmt::format("the result has no list '{}'", items) : error};
+}
+
+/// Calls `take` for each item of all pages.
+template <class Take>
+DoctorFacts::List read_list(DoctorSession& session, std::string method, const char* items,
+                            const Take& take) {
+  DoctorFacts::List list{std::move(method), 0, {}};
+  std::string cursor;
+  for (int page = 0; page < kPagesMax; ++page) {
+    Page read = page_of(session, list, items, cursor);
+    list.error = std::move(read.error);
+    for (const Json& item : read.items) {
+      if (take(item)) ++list.count;
+    }
+    cursor = std::move(read.cursor);
+    if (cursor.empty()) return list;
+  }
+  list.error = fmt::format("more than {} pages", kPagesMax);
+  return list;
+}
+
+/// Asks for the tools, and for the other lists whose capabilities the server has. The tools of the
+/// bridge are left out.
+void list_all(DoctorSession& session, const Json& capabilities, DoctorFacts& facts) {
+  facts.lists.push_back(read_list(session, "tools/list", "tools", [&](const Json& tool) {
+    std::string name = text_in(tool, "name");
+    if (is_of_bridge(name)) return false;
+    const std::size_t bytes = tool.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    facts.tools.push_back({std::move(name), bytes});
+    return true;
+  }));
+  const auto count = [](const Json&) { return true; };
+  if (capabilities.contains("prompts")) {
+    facts.lists.push_back(read_list(session, "prompts/list", "prompts", count));
+  }
+  if (capabilities.contains("resources")) {
+    facts.lists.push_back(read_list(session, "resources/list", "resources", count));
+    facts.lists.push_back(
+        read_list(session, "resources/templates/list", "resourceTemplates", count));
+  }
+}
+
+/// The capabilities in words. The bridge adds `tools` to those of a server that has none.
+std::vector<std::string> shown_capabilities(const Json& capabilities, bool has_tools) {
+  std::vector<std::string> shown;
+  if (!capabilities.is_object()) return shown;
+  for (const auto& [name, value] : capabilities.items()) {
+    if (name == "tools" && !has_tools) continue;
+    shown.push_back(is_true(value, "subscribe") ? name + " (subscribe)" : name);
+  }
+  return shown;
 }
 
 class Examination {
@@ -179,9 +257,7 @@ class Examination {
   }
 
   void look_at_lists(DoctorSession& session) {
-    ServerLists lists = list_all(session, capabilities_);
-    facts_.lists = std::move(lists.lists);
-    facts_.tools = std::move(lists.tools);
+    list_all(session, capabilities_, facts_);
     const Json status = session.look("status");
     const Json life = last_life(status);
     if (facts_.kind == Kind::process && life.contains("exit")) {

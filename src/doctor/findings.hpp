@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "doctor/facts.hpp"
+#include "doctor/examination.hpp"
 
 namespace sitter {
 
@@ -33,5 +35,14 @@ std::size_t tool_bytes(const DoctorFacts& facts);
 
 /// The three largest tools, the largest first.
 std::vector<DoctorFacts::Tool> largest_tools(const DoctorFacts& facts);
+
+/// The findings as lines for a person, with the counts of each level in the last line.
+std::string doctor_text(const std::vector<Finding>& findings, bool is_coloured);
+
+/// The facts and the findings as one JSON object for scripts.
+std::string doctor_json(const DoctorFacts& facts, const std::vector<Finding>& findings);
+
+/// 1 with a problem, otherwise 0.
+int doctor_exit_code(const std::vector<Finding>& findings);
 
 }  // namespace sitter

@@ -1,5 +1,3 @@
-#include "doctor/report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,8 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
-#include "terminal/counted.hpp"
+#include "doctor/findings.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

@@ -7,8 +7,7 @@
 #include "options/option_table.hpp"
 #include "options/raw_options.hpp"
 #include "options/suggestion.hpp"
-#include "terminal/columns.hpp"
-#include "terminal/wrap.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

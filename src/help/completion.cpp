@@ -7,7 +7,7 @@
 
 #include "help/commands.hpp"
 #include "options/option_table.hpp"
-#include "terminal/shell_word.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

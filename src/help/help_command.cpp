@@ -9,8 +9,8 @@
 #include "help/help_text.hpp"
 #include "help/topics.hpp"
 #include "options/suggestion.hpp"
-#include "terminal/columns.hpp"
-#include "terminal/output.hpp"
+#include "terminal/format.hpp"
+#include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {

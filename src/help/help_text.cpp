@@ -5,7 +5,7 @@
 
 #include "help/commands.hpp"
 #include "options/option_table.hpp"
-#include "terminal/columns.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

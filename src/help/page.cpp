@@ -4,8 +4,7 @@
 
 #include "core/base/text.hpp"
 #include "help/topics.hpp"
-#include "terminal/columns.hpp"
-#include "terminal/wrap.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

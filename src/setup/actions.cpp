@@ -14,8 +14,7 @@
 #include "setup/changes.hpp"
 #include "setup/client_program.hpp"
 #include "setup/settings_file.hpp"
-#include "terminal/shell_word.hpp"
-#include "terminal/text_table.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter::setup {
 namespace {

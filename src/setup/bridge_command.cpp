@@ -11,7 +11,7 @@
 #include "options/options.hpp"
 #include "setup/client_program.hpp"
 #include "setup/guess.hpp"
-#include "terminal/shell_word.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter::setup {
 namespace {

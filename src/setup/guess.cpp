@@ -12,7 +12,7 @@
 #include "io/system/whole_file.hpp"
 #include "options/cli_options.hpp"
 #include "setup/document.hpp"
-#include "terminal/shell_word.hpp"
+#include "terminal/format.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -14,7 +14,7 @@
 #include "io/system/platform.hpp"
 #include "options/raw_options.hpp"
 #include "setup/actions.hpp"
-#include "terminal/output.hpp"
+#include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 namespace sitter {
 
@@ -15,5 +16,8 @@ std::optional<std::size_t> terminal_columns();
 /// Whether stdout is a terminal that shows colours, and the user wants them: NO_COLOR is not set or
 /// empty (no-color.org), and TERM is not "dumb".
 bool wants_color();
+
+/// Writes the text to stdout. False if not all of it arrived, with the reason in errno.
+bool print_all(std::string_view text);
 
 }  // namespace sitter

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "doctor/report.hpp"
+#include "doctor/findings.hpp"
 
 namespace sitter {
 namespace {

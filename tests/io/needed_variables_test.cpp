@@ -1,5 +1,3 @@
-#include "doctor/needed_variables.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "doctor/environment_check.hpp"
 
 namespace sitter {
 namespace {

@@ -27,6 +27,9 @@ struct LaunchRequest {
   std::string cwd_source = "--cwd";
 };
 
+/// The environment of this process: NAME=VALUE entries.
+std::vector<std::string> own_environment();
+
 /// A build command for the system's shell, to be run in `cwd`.
 LaunchRequest build_request(std::string command_line, std::string cwd);
 

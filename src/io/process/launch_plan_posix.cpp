@@ -164,6 +164,14 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
 
 }  // namespace
 
+std::vector<std::string> own_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
 LaunchRequest build_request(std::string command_line, std::string cwd) {
   return {.command = "/bin/sh",
           .arguments = {"-c", std::move(command_line)},
@@ -182,9 +190,7 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   plan.cwd = std::get<std::string>(std::move(directory));
 
   Environment environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    environment.set(*entry);
-  }
+  for (const std::string& entry : own_environment()) environment.set(entry);
   if (!request.env_file.empty()) {
     auto entries = read_env_file(request.env_file);
     if (auto* failure = std::get_if<LaunchFailure>(&entries)) return std::move(*failure);

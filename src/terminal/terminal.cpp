@@ -1,7 +1,6 @@
-#include <cstdlib>
-#include <string_view>
-
 #include "terminal/terminal.hpp"
+
+#include <cstdlib>
 
 namespace sitter {
 
@@ -10,6 +9,11 @@ bool wants_color() {
   const char* const terminal = std::getenv("TERM");
   const bool is_dumb = terminal != nullptr && terminal == std::string_view("dumb");
   return is_terminal(stdout) && !is_dumb && (no_color == nullptr || *no_color == '\0');
+}
+
+bool print_all(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
 }
 
 }  // namespace sitter

@@ -1,4 +1,4 @@
-#include "terminal/wrap.hpp"
+#include "terminal/format.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +38,22 @@ TEST(Wrap, WithoutALimitTheLineStaysWhole) {
   EXPECT_THAT(wrapped(std::string(500, 'x'), 0), ElementsAre(std::string(500, 'x')));
   EXPECT_THAT(wrapped("", 0), ElementsAre(""));
   EXPECT_THAT(wrapped("", 5), ElementsAre(""));
+}
+
+TEST(Columns, AnEntryStandsBesideItsTerm) {
+  EXPECT_EQ(entry("--cwd", "the directory", 10), "  --cwd   the directory\n");
+}
+
+TEST(Columns, AnEntryStandsBelowATermThatLeavesLessThanTwoBlanks) {
+  EXPECT_EQ(entry("123456", "x", 10), "  123456  x\n");
+  EXPECT_EQ(entry("1234567", "x", 10), "  1234567\n          x\n");
+}
+
+TEST(ShellWordTest, OnlyWhatAShellWouldChangeIsQuoted) {
+  EXPECT_EQ(shell_word("a/b-c.d"), "a/b-c.d");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
 }
 
 }  // namespace
