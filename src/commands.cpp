@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "help/completion.hpp"
-#include "help/topics.hpp"
+#include "help/help.hpp"
 #include "options/suggestion.hpp"
 #include "setup/clients.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "help/commands.hpp"
-#include "help/help_text.hpp"
+#include "help/help.hpp"
 #include "io/cli_backend.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"

@@ -2,19 +2,17 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <system_error>
 
 #include "core/base/text.hpp"
-#include "help/command_help.hpp"
 #include "help/commands.hpp"
+#include "help/help.hpp"
 #include "io/control/control_client.hpp"
 #include "options/raw_options.hpp"
 #include "probe/json_words.hpp"

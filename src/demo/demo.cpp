@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -16,8 +15,8 @@
 #include "demo/play.hpp"
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
-#include "help/command_help.hpp"
 #include "help/commands.hpp"
+#include "help/help.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {

@@ -6,11 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 #include <utility>
 
-#include "help/command_help.hpp"
+#include "help/help.hpp"
 
 namespace sitter {
 namespace {

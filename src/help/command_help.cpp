@@ -1,12 +1,11 @@
-#include "help/command_help.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+
 #include "core/base/text.hpp"
-#include "options/option_table.hpp"
+#include "help/help.hpp"
 #include "options/raw_options.hpp"
-#include "options/suggestion.hpp"
 #include "terminal/format.hpp"
 
 namespace sitter {

@@ -1,12 +1,11 @@
-#include "help/completion.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "help/commands.hpp"
-#include "options/option_table.hpp"
+#include "help/help.hpp"
+#include "options/raw_options.hpp"
 #include "terminal/format.hpp"
 
 namespace sitter {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "help/commands.hpp"
-#include "help/help_text.hpp"
-#include "options/option_table.hpp"
+#include "help/help.hpp"
+#include "options/raw_options.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
-#include "help/topics.hpp"
+#include "help/help.hpp"
 #include "terminal/format.hpp"
 
 namespace sitter {

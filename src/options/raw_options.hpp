@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -11,6 +10,10 @@
 #include "options/cli_options.hpp"
 #include "options/http_options.hpp"
 #include "sitter/bridge_config.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace sitter {
 
@@ -64,6 +67,23 @@ inline constexpr char kOtherGroup[] = "Other";
 /// Tells the parser each option with its group, what it means and which values it takes. `raw` must
 /// outlive `app`.
 void declare_options(CLI::App& app, RawOptions& raw);
+
+/// An option, as help, man page and completion show it.
+struct OptionRow {
+  /// With their dashes; a short name stands first.
+  std::vector<std::string> names;
+  /// What the value is called, or its words with a bar between them. Empty if there is no value.
+  std::string value;
+  /// What the option means, on one line.
+  std::string about;
+  std::string group;
+};
+
+/// The options of a parser, in the order of their declaration. Help and version come last.
+std::vector<OptionRow> option_rows(const CLI::App& app);
+
+/// All options of the bridge, each group together.
+std::vector<OptionRow> option_table();
 
 /// That there is no such option, and which option was probably meant.
 std::string unknown_option(const CLI::App& app, const std::string& name);

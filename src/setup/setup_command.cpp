@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
-#include "help/command_help.hpp"
 #include "help/commands.hpp"
+#include "help/help.hpp"
 #include "io/system/platform.hpp"
 #include "options/raw_options.hpp"
 #include "setup/actions.hpp"

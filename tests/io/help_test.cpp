@@ -1,3 +1,5 @@
+#include "help/help.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,10 +7,7 @@
 #include <sstream>
 
 #include "help/commands.hpp"
-#include "help/completion.hpp"
-#include "help/help_text.hpp"
-#include "help/topics.hpp"
-#include "options/option_table.hpp"
+#include "options/raw_options.hpp"
 
 namespace sitter {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "help/topics.hpp"
+#include "help/help.hpp"
 
 namespace sitter {
 namespace {

@@ -1,3 +1,5 @@
+#include "help/help.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -5,9 +7,7 @@
 #include <cstdio>
 
 #include "help/commands.hpp"
-#include "help/completion.hpp"
-#include "help/help_text.hpp"
-#include "help/topics.hpp"
+#include "options/raw_options.hpp"
 #include "options/suggestion.hpp"
 #include "terminal/format.hpp"
 #include "terminal/terminal.hpp"
@@ -15,7 +15,28 @@
 namespace sitter {
 namespace {
 
-constexpr std::size_t kTopicColumn = 30;
+constexpr std::size_t kTermColumn = 30;
+
+constexpr char kBeginning[] =
+    R"(mcp-sitter keeps an MCP client connected while you rebuild, kill and restart the
+MCP server behind it.
+
+Examples:
+  mcp-sitter ./build/my-server
+  mcp-sitter --watch src --build "cmake --build build" ./build/my-server
+  claude mcp add dev -- mcp-sitter ./build/my-server
+
+Usage:
+  mcp-sitter [options] [--] COMMAND [ARGUMENTS...]
+  mcp-sitter [options] --http URL [-- COMMAND [ARGUMENTS...]]
+  mcp-sitter [options] --cli TOOL
+
+Commands (mcp-sitter -- NAME runs a server of such a name):
+)";
+
+constexpr char kAfterOptions[] = R"(
+mcp-sitter help TOPIC explains more, and mcp-sitter help lists the topics.
+)";
 
 int print(const std::string& text) { return print_all(text) ? 0 : kFailed; }
 
@@ -26,11 +47,24 @@ int refuse(const std::string& what) {
 
 std::string topic_list() {
   std::string text;
-  for (const Topic& topic : topics()) text += entry(topic.name, topic.title(), kTopicColumn);
+  for (const Topic& topic : topics()) text += entry(topic.name, topic.title(), kTermColumn);
   return text;
 }
 
 }  // namespace
+
+std::string help_text() {
+  std::string text = kBeginning;
+  for (const Command& command : commands()) text += entry(command.name, command.about, kTermColumn);
+  std::string group;
+  for (const OptionRow& option : option_table()) {
+    if (option.group != group) text += fmt::format("\n{}:\n", option.group);
+    group = option.group;
+    text += entry(fmt::format("{} {}", fmt::join(option.names, ", "), option.value), option.about,
+                  kTermColumn);
+  }
+  return text + kAfterOptions;
+}
 
 std::string_view Topic::title() const {
   const std::size_t begin = markdown.find("# ") + 2;
