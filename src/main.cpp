@@ -15,11 +15,9 @@
 #include "io/driver.hpp"
 #include "io/http_backend.hpp"
 #include "io/process/keeper.hpp"
-#include "io/process/reaper.hpp"
 #include "io/stdio_backend.hpp"
 #include "io/stream/error_output.hpp"
 #include "io/stream/log.hpp"
-#include "io/system/memory.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/startup.hpp"
 #include "options/http_options.hpp"
@@ -57,7 +55,7 @@ std::unique_ptr<sitter::Backend> make_backend(sitter::Options& options,
 int run(int argc, char** argv) {
   sitter::hold_signals();
   sitter::open_standard_streams();
-  sitter::give_back_freed_memory();
+  sitter::platform::give_back_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
   sitter::hide_header_values(argv + 1);
   if (const sitter::Command* const command = sitter::find_command(words)) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "io/files/command_files.hpp"
+#include "io/files/binary_info.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch.hpp"
 #include "io/process/reaper.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "io/system/whole_file.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "io/trace.hpp"
 #include "sitter/cli.hpp"
 

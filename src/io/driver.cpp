@@ -6,22 +6,22 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
-#include "io/control/greeting.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/process/hangup.hpp"
-#include "io/process/server_folder.hpp"
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/stream/line_relay.hpp"
-#include "io/system/memory.hpp"
+#include "io/system/platform.hpp"
 #include "io/trace.hpp"
-#include "sitter/bytes.hpp"
 #include "sitter/fact_queue.hpp"
 #include "sitter/limits.hpp"
 
@@ -38,6 +38,30 @@ constexpr std::chrono::seconds kLastWritesWait{1};
 /// If the client has got no answer by then, the bridge opens its socket for `mcp-sitter ctl`
 /// anyway.
 constexpr std::chrono::milliseconds kFirstAnswerWait{100};
+
+/// The working directory of the server, as an absolute path without a slash at its end. `cwd` is
+/// the directory that was asked for; empty for our own. Empty if the path is relative to our
+/// working directory and that directory is gone.
+std::optional<std::string> server_folder(const std::filesystem::path& cwd) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(cwd.empty() ? "." : cwd, error);
+  if (error) return {};
+  std::string folder = whole.lexically_normal().generic_string();
+  while (folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+/// The first line on each connection of `mcp-sitter ctl`, which says what this bridge is for.
+std::string greeting(const BridgeConfig& config, const std::string& name,
+                     const std::optional<std::string>& folder) {
+  nlohmann::ordered_json hello;
+  hello["version"] = config.sitter_version;
+  hello["name"] = name;
+  hello["cwd"] = folder.value_or("");
+  hello["command"] = config.command;
+  hello["args"] = config.arguments;
+  return hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -165,7 +189,7 @@ class Driver::Loop {
     if (!std::exchange(is_starting_, false)) return;
     start_timer_.cancel();
     if (parts_.control.is_on) open_control();
-    give_back_code();
+    platform::give_back_code();
   }
 
   void open_control() {

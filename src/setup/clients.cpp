@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
-#include "io/system/whole_file.hpp"
 #include "options/suggestion.hpp"
 #include "setup/settings_file.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/system/whole_file.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "options/cli_options.hpp"
 #include "setup/document.hpp"
 #include "terminal/format.hpp"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "io/system/file_descriptor.hpp"
 #include "io/system/signals.hpp"
-#include "io/system/whole_file.hpp"
 #include "setup/document.hpp"
 #include "setup/settings_file.hpp"
 

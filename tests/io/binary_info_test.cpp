@@ -1,11 +1,9 @@
 #include "io/files/binary_info.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "io/files/build_id.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

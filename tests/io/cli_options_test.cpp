@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "core/rebuild/watch_filter.hpp"
 #include "support/temporary_directory.hpp"

@@ -1,10 +1,9 @@
-#include "io/files/command_files.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>
 
+#include "io/files/binary_info.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

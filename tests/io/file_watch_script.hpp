@@ -4,7 +4,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <set>

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,11 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "file_watch_script.hpp"
 #include "support/temporary_directory.hpp"

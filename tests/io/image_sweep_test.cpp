@@ -15,14 +15,9 @@ using testing::in_another_process;
 using testing::is_alive;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using testing::pids;
 using testing::TemporaryDirectory;
 using ::testing::UnorderedElementsAre;
-
-std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
-  std::vector<long> result;
-  for (const ProcessInfo& process : processes) result.push_back(process.pid);
-  return result;
-}
 
 class ImageSweepTest : public ::testing::Test {
  protected:

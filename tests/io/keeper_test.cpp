@@ -1,5 +1,6 @@
 #include "io/process/keeper.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 #include "io/process/launch.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "io/system/platform.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

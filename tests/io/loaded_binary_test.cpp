@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/files/build_id.hpp"
+#include "io/files/binary_info.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

@@ -1,15 +1,13 @@
-#include "io/system/memory.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "io/system/platform.hpp"
+
 namespace sitter {
 namespace {
-
-#ifdef __linux__
 
 /// The resident kilobytes of all code that is mapped from files (proc(5), smaps).
 long resident_code() {
@@ -26,11 +24,9 @@ long resident_code() {
 
 TEST(MemoryTest, CodeThatIsNotNeededIsGivenBack) {
   const long before = resident_code();
-  give_back_code();
+  platform::give_back_code();
   EXPECT_LT(resident_code(), before);
 }
-
-#endif
 
 }  // namespace
 }  // namespace sitter

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -8,7 +7,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,13 +15,19 @@
 #include <vector>
 
 #include "io/process/launch.hpp"
-#include "io/process/process_table.hpp"
+#include "io/process/process_unit.hpp"
 #include "io/process/reaper.hpp"
 #include "sitter/generation.hpp"
 #include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
+
+inline std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
+  std::vector<long> result;
+  for (const ProcessInfo& process : processes) result.push_back(process.pid);
+  return result;
+}
 
 /// Reads until `end` or the end of input. If neither comes, returns what has come so far.
 inline std::string read_until(int descriptor, std::optional<char> end) {

@@ -1,6 +1,5 @@
 #include "demo/screen.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

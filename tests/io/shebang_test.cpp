@@ -1,9 +1,8 @@
-#include "io/process/shebang.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "io/process/launch_plan.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

@@ -11,8 +11,8 @@
 
 #include "file_watch_script.hpp"
 #include "io/files/folder_watches.hpp"
-#include "io/system/descriptor_limit.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/startup.hpp"
 
 // How the watch uses descriptors where each watched file needs one.
 namespace sitter {
@@ -47,7 +47,7 @@ class WatchedDescriptorsTest : public FileWatchTest {
   /// The descriptors that the watch may use.
   static std::size_t bound() {
     return limits::watch_descriptors_of(
-        std::min(descriptor_limit::raise(limits::kDescriptorsMax), limits::kDescriptorsMax));
+        std::min(raise_descriptor_limit(limits::kDescriptorsMax), limits::kDescriptorsMax));
   }
   /// As many files as can surely be watched, together with some folders.
   void write_files_that_fit(const std::string& first_part) const {

@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <unistd.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/system/error_code.hpp>

@@ -34,4 +34,13 @@ struct BinaryInfo {
 BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid);
 BinaryInfo inspect(const LaunchRequest& request, long pid);
 
+/// The build id of the ELF file at `path`, or the UUID of a Mach-O file, in lower-case hex. Empty
+/// if there is none. Reads only a bounded part of the file, whatever the file contains.
+std::string build_id_of(const std::string& path);
+
+/// A fingerprint of the files of a command: the program, the files that its arguments name, and the
+/// env file, each with its time, size and inode number. Two fingerprints differ if one of the files
+/// was changed, created or removed. `planned` is the launch plan of the request.
+std::string command_files(const LaunchRequest& request, const PlannedLaunch& planned);
+
 }  // namespace sitter

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "io/files/binary_info.hpp"
+#include "io/process/launch_plan.hpp"
 #include "io/process/process_table.hpp"
 #include "io/process/runners.hpp"
-#include "io/process/shebang.hpp"
 
 namespace sitter {
 namespace {
@@ -124,6 +125,15 @@ BinaryInfo describe(const Target& target) {
   return info;
 }
 
+std::string look_of(const fs::path& file) {
+  std::error_code error;
+  const auto modified = fs::last_write_time(file, error);
+  struct stat found {};
+  if (error || stat(file.c_str(), &found) != 0) return fmt::format("{} -\n", file.native());
+  return fmt::format("{} {} {} {}:{}\n", file.native(), modified.time_since_epoch().count(),
+                     found.st_size, found.st_dev, found.st_ino);
+}
+
 }  // namespace
 
 BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid) {
@@ -144,6 +154,21 @@ BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, l
 
 BinaryInfo inspect(const LaunchRequest& request, long pid) {
   return inspect(request, plan_launch(request), pid);
+}
+
+std::string command_files(const LaunchRequest& request, const PlannedLaunch& planned) {
+  const fs::path cwd = request.cwd.empty() ? "." : request.cwd;
+  std::string looks;
+  if (const auto* const plan = std::get_if<LaunchPlan>(&planned)) {
+    looks += look_of(plan->program);
+  } else {
+    looks += std::get<LaunchFailure>(planned).reason + "\n";
+  }
+  for (const std::string& argument : request.arguments) {
+    if (!argument.starts_with('-')) looks += look_of(cwd / argument);
+  }
+  if (!request.env_file.empty()) looks += look_of(request.env_file);
+  return looks;
 }
 
 }  // namespace sitter

@@ -1,5 +1,3 @@
-#include "io/files/build_id.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +5,8 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+
+#include "io/files/binary_info.hpp"
 
 namespace sitter {
 namespace {

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/rebuild/watch_filter.hpp"
 #include "io/stream/event_loop.hpp"

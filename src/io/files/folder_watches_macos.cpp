@@ -19,9 +19,9 @@
 #include "io/files/folder_watches.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/files/vnode_queue.hpp"
-#include "io/system/descriptor_limit.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
+#include "io/system/startup.hpp"
 
 namespace sitter {
 namespace {
@@ -351,7 +351,7 @@ void FolderWatches::start() {
   if (const int error = system_->queue.start()) {
     problem_ = fmt::format("nothing can be watched: {}", std::strerror(error));
   }
-  const std::size_t descriptors = descriptor_limit::raise(limits::kDescriptorsMax);
+  const std::size_t descriptors = raise_descriptor_limit(limits::kDescriptorsMax);
   system_->count_max = limits::watch_descriptors_of(std::min(descriptors, limits::kDescriptorsMax));
 }
 

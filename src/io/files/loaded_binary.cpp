@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "io/files/build_id.hpp"
 #include "io/process/image_sweep.hpp"
 
 namespace sitter {

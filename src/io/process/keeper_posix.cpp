@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -12,9 +13,9 @@
 
 #include "io/control/control_folder.hpp"
 #include "io/process/keeper.hpp"
-#include "io/process/unit_mark.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals.hpp"
+#include "io/system/startup.hpp"
 
 namespace sitter {
 namespace {
@@ -98,27 +99,6 @@ class KeptUnits {
   std::vector<ProcessUnit> units_;
 };
 
-void leave_the_bridge(int pipe) {
-  setsid();
-  // These signals are meant for the bridge and not for its keeper, which ends with the bridge
-  // anyway.
-  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
-    std::signal(signal, SIG_IGN);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  platform::set_process_title("sitter-keeper");
-  if (chdir("/") != 0) _exit(1);
-
-  // Move the pipe above all descriptors that are overwritten below.
-  int high = fcntl(pipe, F_DUPFD, kPipe + 1);
-  int null = open("/dev/null", O_RDWR);
-  for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
-  if (dup2(high, kPipe) < 0) _exit(1);
-  platform::close_from(kPipe + 1);
-}
-
 [[noreturn]] void keep(const ProcessRecord& bridge, const std::string& socket) {
   KeptUnits units(bridge);
   while (true) {
@@ -152,7 +132,8 @@ std::optional<Keeper> Keeper::start(const std::string& socket) {
   pid_t pid = fork();
   if (pid < 0) return std::nullopt;
   if (pid == 0) {
-    leave_the_bridge(pipe->read_end.number());
+    std::array kept{pipe->read_end.number()};
+    leave_the_bridge("sitter-keeper", kept);
     keep(bridge, socket);
   }
   // A stopped keeper must not block the bridge.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -68,5 +69,12 @@ PlannedLaunch plan_launch(const LaunchRequest& request);
 
 /// The absolute path of `name` in the PATH of `plan`, or an empty string.
 std::string find_in_path(const LaunchPlan& plan, const std::string& name);
+
+/// The first line of a file without its line end, at most 256 bytes. Empty if the file cannot be
+/// read.
+std::string first_line_of(const std::string& path);
+
+/// The interpreter and its arguments in a first line that begins with `#!`, otherwise nothing.
+std::vector<std::string> shebang_words(std::string_view first_line);
 
 }  // namespace sitter

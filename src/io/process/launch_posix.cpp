@@ -10,7 +10,6 @@
 #include <boost/process/v2/default_launcher.hpp>
 #include <boost/process/v2/posix/vfork_launcher.hpp>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -18,11 +17,11 @@
 
 #include "io/process/keeper.hpp"
 #include "io/process/launch.hpp"
-#include "io/process/shebang.hpp"
-#include "io/process/unit_mark.hpp"
-#include "io/system/descriptor_limit.hpp"
+#include "io/process/launch_plan.hpp"
+#include "io/process/process_unit.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals.hpp"
+#include "io/system/startup.hpp"
 
 namespace sitter {
 
@@ -115,7 +114,7 @@ struct ChildSetup {
     }
     // The launcher's own code leaves all descriptors below the pipe open.
     platform::close_from_at_exec(STDERR_FILENO + 1, failure);
-    descriptor_limit::restore();
+    restore_descriptor_limit();
     reset_signals();
     return true;
   }

@@ -1,14 +1,13 @@
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 
 #include "io/process/output_drain.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals.hpp"
+#include "io/system/startup.hpp"
 
 namespace sitter {
 namespace {
@@ -19,28 +18,6 @@ constexpr int kFirst = STDERR_FILENO + 1;
 constexpr int kLife = kFirst;
 constexpr int kOutput = kFirst + 2;
 constexpr int kError = kFirst + 3;
-constexpr int kAbove = kFirst + 4;
-
-void leave_the_bridge(const std::array<int, 4>& kept) {
-  setsid();
-  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
-    std::signal(signal, SIG_IGN);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  platform::set_process_title("sitter-drain");
-  if (chdir("/") != 0) _exit(1);
-  // Move the kept descriptors above all that are overwritten below.
-  std::array<int, 4> high{};
-  for (std::size_t i = 0; i < kept.size(); ++i) high[i] = fcntl(kept[i], F_DUPFD, kAbove);
-  const int null = open("/dev/null", O_RDWR);
-  for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (dup2(high[i], kFirst + static_cast<int>(i)) < 0) _exit(1);
-  }
-  platform::close_from(kAbove);
-}
 
 void wait_for_end_of_bridge() {
   char byte = 0;
@@ -76,8 +53,9 @@ std::optional<OutputDrain> OutputDrain::start(const Launched& daemon) {
   const pid_t pid = fork();
   if (pid < 0) return std::nullopt;
   if (pid == 0) {
-    leave_the_bridge({pipe->read_end.number(), daemon.input.number(), daemon.output.number(),
-                      daemon.error.number()});
+    std::array kept{pipe->read_end.number(), daemon.input.number(), daemon.output.number(),
+                    daemon.error.number()};
+    leave_the_bridge("sitter-drain", kept);
     drain();
   }
   return OutputDrain(pid, std::move(pipe->write_end));

@@ -1,8 +1,24 @@
+#include <algorithm>
 #include <cstdlib>
 
+#include "core/base/text.hpp"
 #include "io/process/process_table.hpp"
 
 namespace sitter {
+
+std::string command_of(long pid) {
+  constexpr std::size_t kCommandMax = 200;
+  std::string command;
+  for (const std::string& word : arguments_of(pid)) {
+    if (!command.empty()) command += ' ';
+    command += word;
+    if (command.size() > kCommandMax) break;
+  }
+  command = one_line(command);
+  std::replace(command.begin(), command.end(), '\t', ' ');
+  if (command.size() <= kCommandMax) return command;
+  return command.substr(0, cut_between_characters(command, kCommandMax - 3)) + "...";
+}
 
 ImageIdentity image_at(const std::string& path) {
   ImageIdentity image = identity_at(path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,21 @@ inline constexpr int kSignalRoundsMax = 50;
 
 /// The calling process: its pid and its start time, read at the first call.
 const ProcessRecord& this_process();
+
+// Every process of a unit carries the mark, and its children inherit it. So the mark shows the unit
+// of a process that has left its session and its parents. Some programs rewrite their environment,
+// and some (sudo) reset limits, but few do both.
+
+/// An entry of the environment, NAME=VALUE. Each bridge uses a different name, so that a bridge
+/// that another bridge has started does not hide this entry.
+std::string unit_variable(const ProcessRecord& bridge, Generation gen);
+
+/// The value that `lock_limit_of` should find. Nothing for a generation above half a million, which
+/// does not fit beside the number of the bridge.
+std::optional<std::uint64_t> unit_lock_limit(const ProcessRecord& bridge, Generation gen);
+
+/// The generation of `bridge` whose mark the process carries.
+std::optional<Generation> marked_generation(long pid, const ProcessRecord& bridge);
 
 /// A child and all its processes: the session that it leads, the descendants of the processes in
 /// it, the sessions that they opened, and their orphans. On Linux the bridge adopts these; on other

@@ -1,4 +1,9 @@
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "io/system/file_descriptor.hpp"
 
@@ -7,6 +12,31 @@ namespace sitter {
 void FileDescriptor::close() {
   // The call is not repeated after EINTR: by then the number is free and may name another file.
   if (is_open()) ::close(release());
+}
+
+std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
+                                           std::string& problem) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::string text(file.is_open() ? size_max + 1 : 0, '\0');
+  std::size_t length = 0;
+  bool is_failed = !file.is_open();
+  while (!is_failed && length < text.size()) {
+    const ssize_t count = read(file.number(), text.data() + length, text.size() - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) break;
+    is_failed = count < 0;
+    if (!is_failed) length += static_cast<std::size_t>(count);
+  }
+  if (is_failed) {
+    problem = errno == ENOENT ? "no such file" : std::strerror(errno);
+    return std::nullopt;
+  }
+  if (length > size_max) {
+    problem = fmt::format("it has more than {} bytes", size_max);
+    return std::nullopt;
+  }
+  text.resize(length);
+  return text;
 }
 
 }  // namespace sitter

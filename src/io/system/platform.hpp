@@ -13,7 +13,7 @@
 #include "io/system/file_descriptor.hpp"
 
 /// The few calls that differ between Linux and macOS. All of them but those that return a string or
-/// a pipe may be used between fork and exec.
+/// a pipe, or give back memory, may be used between fork and exec.
 namespace sitter::platform {
 
 /// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
@@ -78,5 +78,13 @@ std::string temporary_folder_of_user();
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
 /// to be visible. macOS shows it only in a list of threads.
 void set_process_title(const char* title);
+
+/// Makes the C library return the memory of a large message to the system when it is freed. Call it
+/// once, before anything large is allocated.
+void give_back_freed_memory();
+
+/// Gives back the memory of the program's code. The start needs much of the code once, and what is
+/// needed again is mapped again from the system's cache of the file.
+void give_back_code();
 
 }  // namespace sitter::platform

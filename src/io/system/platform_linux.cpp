@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +15,11 @@
 #include <system_error>
 
 #include "io/system/platform.hpp"
+#include "sitter/bytes.hpp"
+
+// Where the linker has placed the code (ld(1)).
+extern "C" const char __executable_start;
+extern "C" const char etext;
 
 namespace sitter::platform {
 namespace {
@@ -94,5 +101,21 @@ std::string own_program() {
 }
 
 void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
+
+// By default, the C library keeps blocks of up to 32 MiB once it has freed a block of that size. A
+// block with its own pages returns to the system whatever was allocated after it; other blocks must
+// wait until the blocks after them are free.
+void give_back_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 256 * limits::kKiB);
+  mallopt(M_TRIM_THRESHOLD, limits::kMiB);
+}
+
+// These pages are never written, so nothing of them is lost (madvise(2)).
+void give_back_code() {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(&__executable_start) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(&etext) / page * page;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
 
 }  // namespace sitter::platform

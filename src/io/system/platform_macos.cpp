@@ -105,4 +105,10 @@ std::string own_program() {
 
 void set_process_title(const char* title) { pthread_setname_np(title); }
 
+// The system's allocator does this by itself.
+void give_back_freed_memory() {}
+
+// The system takes code back by itself when memory is short.
+void give_back_code() {}
+
 }  // namespace sitter::platform

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace sitter {
 
@@ -20,5 +22,21 @@ void unblock_signals();
 /// std::random_device is not used because it asks the processor for its features, and answering
 /// that makes a virtual machine exit to its host.
 std::uint64_t random_seed();
+
+/// Raises the number of descriptors that this process may have open (getrlimit(2), RLIMIT_NOFILE)
+/// to `wanted`, or as far as its hard limit allows. Returns the limit that holds then, which may
+/// have been higher before.
+std::size_t raise_descriptor_limit(std::size_t wanted);
+
+/// Gives this process the limit that it had before the limit was raised. May be used between fork
+/// and exec.
+// A child may close each descriptor that it could have, or use select(2).
+void restore_descriptor_limit();
+
+/// Makes a process that the bridge has forked independent of it, with a session and a title of its
+/// own. It ignores the signals that are meant for the bridge. Its standard streams lead to
+/// /dev/null, the descriptors `kept` come right after them in this order, and all others are
+/// closed. Overwrites `kept`. Ends the process on failure.
+void leave_the_bridge(const char* title, std::span<int> kept);
 
 }  // namespace sitter
