@@ -46,7 +46,7 @@ void Conductor::each_deadline(Row row) {
   Killer& killer = servers_.killer();
   row(desk_.answers().deadline(), [&] { desk_.answers().on_timeout(now_, out_); });
   row(rebuilder.build_deadline(), [&] { rebuilder.on_build_timeout(desk_.turn()); });
-  row(rebuilds_.patience_end(), [this] { news_.answer_patient_requests(); });
+  row(rebuilds_.patience_end(), [this] { news_.answer_build_waiters(); });
   row(servers_.absence_patience_end(), [this] { news_.answer_undelivered(); });
   row(rebuilder.deadline(), [this] { rebuilds_.on_timeout(); });
   row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
@@ -60,6 +60,7 @@ void Conductor::each_deadline(Row row) {
       row(child.own_restart.deadline(), [&] { servers_.on_own_restart_timeout(child); });
       row(child.retires_at(), in_settle);
     }
+    // A row above may have taken the child down.
     if (child.life.is_up()) row(child.absence.again_at(), [&] { servers_.try_again(child); });
     row(rebuilds_.replaceable_at(child), in_settle);
     row(child.input.deadline(), [&] { on_deaf(child); });
@@ -128,7 +129,7 @@ bool Conductor::reads_client() {
 }
 
 /// The process of this child or build; null if it is over.
-ChildLifecycle* Conductor::life(Generation gen) {
+ChildLifecycle* Conductor::lifecycle(Generation gen) {
   return is_build(gen) ? rebuilds_.rebuilder().life(gen) : servers_.life(gen);
 }
 
@@ -156,7 +157,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
 }
 
 void Conductor::on(const fact::ChildStarted& fact) {
-  ChildLifecycle* const process = life(fact.gen);
+  ChildLifecycle* const process = lifecycle(fact.gen);
   if (process == nullptr) return;
   process->on_started(fact, now_, out_);
   if (is_build(fact.gen)) {
@@ -167,37 +168,38 @@ void Conductor::on(const fact::ChildStarted& fact) {
 }
 
 void Conductor::on(const fact::ChildStartFailed& fact) {
-  if (auto* const process = life(fact.gen)) process->on_start_failed(fact, now_);
+  if (auto* const process = lifecycle(fact.gen)) process->on_start_failed(fact, now_);
   if (fact.again_after) news_.on_absent(fact.gen, fact.reason, *fact.again_after);
 }
 
 void Conductor::on(const fact::ChildErrorLine& fact) {
   if (!is_build(fact.gen)) {
     servers_.on(fact);
-  } else if (life(fact.gen) != nullptr) {
+  } else if (lifecycle(fact.gen) != nullptr) {
     rebuilds_.on_build_line(fact);
   }
 }
 
 void Conductor::on(const fact::ChildOutputEnded& fact) {
-  if (auto* const process = life(fact.gen)) process->on_output_ended(servers_.ladder(), now_, out_);
+  if (auto* const process = lifecycle(fact.gen))
+    process->on_output_ended(servers_.ladder(), now_, out_);
 }
 
 void Conductor::on(const fact::ChildErrorEnded& fact) {
-  if (auto* const process = life(fact.gen)) process->on_error_ended(out_);
+  if (auto* const process = lifecycle(fact.gen)) process->on_error_ended(out_);
 }
 
 void Conductor::on(const fact::ChildExited& fact) {
   servers_.on_left_exited(fact);
-  if (auto* const process = life(fact.gen)) process->on_exited(fact.status, now_, out_);
+  if (auto* const process = lifecycle(fact.gen)) process->on_exited(fact.status, now_, out_);
 }
 
 void Conductor::on(const fact::ChildLost& fact) {
-  if (auto* const process = life(fact.gen)) process->on_lost(fact, now_, out_);
+  if (auto* const process = lifecycle(fact.gen)) process->on_lost(fact, now_, out_);
 }
 
 void Conductor::on(const fact::UnitSignalled& fact) {
-  if (auto* const process = life(fact.gen)) process->on_unit_signalled(fact, now_, out_);
+  if (auto* const process = lifecycle(fact.gen)) process->on_unit_signalled(fact, now_, out_);
 }
 
 void Conductor::on(const fact::OrphanEnded&) {

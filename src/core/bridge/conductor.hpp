@@ -99,7 +99,7 @@ class Conductor {
   void on_startup_timeout(Child& child);
   void on_deaf(Child& child);
   void on_ending_timeout();
-  ChildLifecycle* life(Generation gen);
+  ChildLifecycle* lifecycle(Generation gen);
   void settle();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
@@ -153,13 +153,13 @@ class Conductor {
   // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);
   void on(const fact::ControlClosed& fact);
-  void reload_for(ClientRequest& request, std::string_view arguments);
   void follow(ControlId connection, std::string_view arguments);
 
   const BridgeConfig config_;
   Now now_;
   Orders out_;
   MessageReader reader_;
+  /// What is left of the line of a child that is being handled.
   std::vector<Part> parts_;
   Ending ending_;
 

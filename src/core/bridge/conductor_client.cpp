@@ -171,7 +171,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     desk_.expect_answer(request, line);
     desk_.wait(request, line);
   } else {
-    desk_.begin(request, message, line);
+    desk_.begin_session(request, message, line);
   }
 }
 
@@ -213,7 +213,7 @@ bool Conductor::on_listen(ClientRequest& request, const Message& message, Line l
   if (!wanted || !request.is_stateless) return false;
   Child* const child = servers_.generations().serving();
   // A build may take longer than the client waits.
-  const bool is_late = child == nullptr && rebuilds_.keeps_waiting();
+  const bool is_late = child == nullptr && rebuilds_.delays_requests();
   const bool is_open = desk_.open_stream(request, message, line, *std::move(wanted), is_late);
   if (is_open && child != nullptr) servers_.ask_for_streams(*child);
   return true;
@@ -354,7 +354,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
 
 void Conductor::on_cancelled(const Message& message, Line line) {
   if (message.params.request_id.empty()) return;
-  const bool was_waiting = rebuilds_.waits_for_build();
+  const bool was_waiting = rebuilds_.is_awaited_by_client();
   cancel(message, line);
   // Only a cancellation shows that nobody wants a first build any more: if the bridge answers the
   // last request because the build is slow, the answer tells the client to wait.

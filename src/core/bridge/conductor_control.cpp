@@ -23,7 +23,7 @@ void Conductor::on(const fact::ControlLine& fact) {
       servers_.inspect(Look::Purpose::status, request.handle());
       break;
     case Command::reload:
-      reload_for(request, asked.arguments);
+      tools_.reload(request, asked.arguments);
       break;
     case Command::kill:
       tools_.run(request, Builtin::kill, asked.arguments);
@@ -51,21 +51,7 @@ void Conductor::on(const fact::ControlClosed& fact) {
   }
 }
 
-void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
-  const auto parsed = parse_rebuild_arguments(arguments);
-  if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-    desk_.answer_tool_text(request, *error, true);
-    return;
-  }
-  if (!ending_.is_none()) {
-    desk_.answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
-    return;
-  }
-  servers_.killer().on_wanted();
-  rebuilds_.reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
-}
-
-/// A follower with wrong arguments gets only the error from `run_builtin`.
+/// A follower with wrong arguments gets only the error from `Tools::run`.
 void Conductor::follow(ControlId connection, std::string_view arguments) {
   const auto parsed = parse_stderr_arguments(arguments);
   const auto* const query = std::get_if<StderrRing::Query>(&parsed);

@@ -79,7 +79,7 @@ void Conductor::on_over(Child dead) {
   // start.
   if (ended.end.reason == EndReason::connection_lost) return;
   if (!is_of_rebuild && rebuilds_.build_first()) return;
-  if (is_of_rebuild && servers_.is_unbuilt()) ended.end = servers_.on_built_in_vain();
+  if (is_of_rebuild && servers_.is_unbuilt()) ended.end = servers_.note_still_missing();
   // The child has not shown that it works, so all waiting requests fail. Otherwise a child that
   // always dies on its way would be started for ever.
   if (!ended.was_probed) {

@@ -201,6 +201,17 @@ void Tools::rebuild(ClientRequest& request, std::string_view arguments) {
   }
 }
 
+void Tools::reload(ClientRequest& request, std::string_view arguments) {
+  const auto parsed = parse_rebuild_arguments(arguments);
+  const RebuildArguments* const wanted = valid(request, parsed);
+  if (wanted == nullptr) return;
+  if (ending_.is_none()) {
+    rebuilds_.reload({"ctl reload", *wanted}, &request);
+  } else {
+    desk_.answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
+  }
+}
+
 void Tools::show_build_log(ClientRequest& request, std::string_view arguments) {
   const auto parsed = parse_build_log_arguments(arguments);
   if (const StderrRing::Query* const query = valid(request, parsed)) {

@@ -38,8 +38,12 @@ class Tools {
 
   /// A call of the client. Not for `Builtin::call`.
   void on_call(ClientRequest& request, Builtin builtin, const Message& message);
-  /// `arguments` are raw, and empty if there are none. Answers the request, perhaps later.
+  /// `arguments` are raw, and empty if there are none. Answers the request, perhaps later. Not for
+  /// `Builtin::call`.
   void run(ClientRequest& request, Builtin builtin, std::string_view arguments);
+
+  /// A reload that `mcp-sitter ctl` asks for. Answers the request when it is over.
+  void reload(ClientRequest& request, std::string_view arguments);
 
   /// A call of a tool that the client does not know is passed on as if the client had called the
   /// tool itself. Returns the line of that call; empty if the request was refused.
@@ -74,6 +78,7 @@ class Tools {
   const BridgeConfig& config_;
   const Ending& ending_;
   const Now& now_;
+  /// The start of the bridge.
   const Now begun_;
   Orders& out_;
   Desk& desk_;

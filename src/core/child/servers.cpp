@@ -109,7 +109,7 @@ bool Servers::is_unbuilt() const {
          history_.last_end()->is_command_missing;
 }
 
-ChildEnd Servers::on_built_in_vain() {
+ChildEnd Servers::note_still_missing() {
   history_.on_unbuilt(
       fmt::format("the build succeeded, and {} still does not exist", config_.command), now_.wall);
   return *history_.last_end();

@@ -46,13 +46,14 @@ class Servers {
     bool holds_requests = false;
     /// The child that serves is used until the next is about to be started.
     bool is_far = false;
-    /// In a few words; empty if a call of the model has caused it.
+    /// In a few words; empty if a call of the model has caused it. Valid until the next command to
+    /// the rebuilds.
     std::string_view cause;
   };
 
   /// What follows for a child in this round.
   enum class Step {
-    none,      ///< it waits for something
+    none,      ///< nothing follows now
     retires,   ///< its successor serves
     refused,   ///< it cannot serve this client, and must be taken down
     unopened,  ///< it serves without a session
@@ -115,6 +116,7 @@ class Servers {
   void on_left_exited(const fact::ChildExited& fact);
   void on(const fact::ImageSwept& fact);
 
+  /// How a child that is taken down now is made to end.
   ChildLifecycle::Ladder ladder() const;
   /// The end of a child that is being taken down now. `child` is null if there is none.
   ChildEnd end_for(EndReason reason, const Child* child) const;
@@ -138,14 +140,16 @@ class Servers {
   bool is_unbuilt() const;
   /// The build that was to bring the command has succeeded, and the command is still missing.
   /// Returns that as the end of the last child.
-  ChildEnd on_built_in_vain();
+  ChildEnd note_still_missing();
   void start(std::string cause);
   void start_if_due();
-  /// A client that knows no tool of the server can only call the built-in tools, so a model that
-  /// has mended the server could never use it.
+  /// After a failed start, starts the server as soon as its files have changed. A client that knows
+  /// no tool of the server can only call the built-in tools, so a model that has mended the server
+  /// could not start it in another way.
   void start_if_mended(bool has_tools);
   /// Starts the server without a request (`--restart`), unless something else starts it already.
   void restart();
+  /// Lets `restart` follow if `--restart` asks for it after this end.
   void restart_later(const ChildEnd& end);
   /// Orders a look at the file of the child that texts speak of.
   void inspect(Look::Purpose purpose, std::optional<RequestHandle> request = {});
@@ -181,8 +185,9 @@ class Servers {
   Ended on_over(Child dead);
   /// The requests of the child are answered. `is_told`: an answer has told the model of its end.
   void on_end_told(const Ended& ended, bool is_told);
-  /// The client may still show the questions of a child that is gone.
-  void cancel_child_requests(Generation gen);
+  /// The child is gone for the client: its questions are cancelled, and its streams wait for the
+  /// next child.
+  void on_gone(Generation gen);
 
   // servers_messages.cpp: what the children say
 
@@ -202,8 +207,8 @@ class Servers {
   /// Returns false if there is no such child any more.
   bool on_absent(Generation gen, const std::string& why, Milliseconds again_after);
   void try_again(Child& child);
-  /// A line of the bridge's own was lost on its way, or its answer. Returns whether the daemon
-  /// counts as absent now.
+  /// The bridge's own line, or the answer to it, was lost. Sends the line once more, or later when
+  /// the daemon is back. Returns whether the daemon counts as absent now.
   bool repeat(Child& child, const fact::RequestLost& fact, const Message& message);
   /// How long a request waits for a daemon that cannot be reached. Empty if none is awaited, or if
   /// the daemon was started here and still has the time of its start.
@@ -218,7 +223,8 @@ class Servers {
   /// If the error may mean that the server was started anew and not opened, the child is asked for
   /// a list, which shows it. Returns whether the error must be held until then.
   bool doubt_opening(Child& child, ClientRequest& request, std::string_view error);
-  /// A server that was started anew before its lists were taken has refused them.
+  /// Doubts the opening for each of these lists that was refused: a server that was started anew
+  /// before its lists were taken refuses them.
   void doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists);
   /// Takes a server that was started anew for the next child, or gives a doubt up: then the child
   /// is returned, whose held errors may leave.
@@ -230,6 +236,7 @@ class Servers {
   void tell_doubt(ClientRequest& request);
 
  private:
+  void cancel_child_requests(Generation gen);
   std::string state_word() const;
   Child& begin_child(std::string cause);
   Step advance_unopened(Child& child, bool has_tools);

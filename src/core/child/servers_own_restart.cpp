@@ -123,9 +123,7 @@ Servers::RestartedItself Servers::on_restarted_itself(Child& child) {
   ring_.child_started(next.gen(), next.life.pid());
   history_.on_over(History::Life::over(former.life, end), tail, false, now_.wall);
   if (has_served) history_.on_served_over(gen, end, {});
-  cancel_child_requests(gen);
-  desk_.streams().on_child_lost(gen, desk_.turn());
-  desk_.opening().on_another_child();
+  on_gone(gen);
   desk_.answers().on_child_lost();
   return {std::move(former), std::move(end), std::move(tail)};
 }

@@ -229,6 +229,13 @@ void Servers::on_end_told(const Ended& ended, bool is_told) {
   }
 }
 
+void Servers::on_gone(Generation gen) {
+  cancel_child_requests(gen);
+  desk_.streams().on_child_lost(gen, desk_.turn());
+  desk_.opening().on_another_child();
+}
+
+/// The client may still show the questions of a child that is gone.
 void Servers::cancel_child_requests(Generation gen) {
   for (const std::string& id : questions_.drop(gen)) {
     desk_.to_client(Outgoing::own(cancelled_line(id, "the server that asked is gone")));

@@ -290,7 +290,7 @@ class ClientRequests {
   std::size_t held_bytes_ = 0;
   std::size_t bytes_ = 0;
   std::int64_t sent_count_ = 0;
-  /// The counts by child, for at most two children.
+  /// The counts by child.
   std::vector<std::pair<Generation, std::int64_t>> sent_counts_;
   std::size_t owed_count_ = 0;
   std::size_t control_count_ = 0;

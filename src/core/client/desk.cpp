@@ -166,7 +166,7 @@ ClientRequest* Desk::asked_opening() const {
   return opening_.first() ? requests_.find(*opening_.first()) : nullptr;
 }
 
-void Desk::begin(ClientRequest& request, const Message& message, Line line) {
+void Desk::begin_session(ClientRequest& request, const Message& message, Line line) {
   // A client that opens a session does not wait for its probes any more.
   for (ClientRequest* sent : requests_.all(State::sent)) {
     if (sent->method == Method::server_discover) requests_.waive(*sent);

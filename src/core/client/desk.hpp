@@ -26,7 +26,7 @@
 namespace sitter {
 
 /// Serves the client: what the client has asked and is owed, how it has opened, and how answers
-/// reach it. Knows nothing of the servers but their generations.
+/// reach it. Of the servers it knows only their traits and generations.
 class Desk {
  public:
   /// The clock and the orders must outlive this object.
@@ -46,7 +46,7 @@ class Desk {
   Turn turn() { return {now_, out_, answers_.output()}; }
   void to_client(Outgoing line) { answers_.output().send(std::move(line), out_); }
   /// Reads a line that was kept, while a message of the line that is being handled may be in use.
-  /// Null if it is not a message.
+  /// Null if it is not a message. The result is valid until the next call.
   const Message* read_kept(Line line) { return kept_reader_.read(line); }
 
   /// A new raw id for a request of the bridge itself.
@@ -59,9 +59,10 @@ class Desk {
 
   // The client's lines.
 
-  /// Takes in a request of the client, with what is known of it from the message alone.
+  /// Takes in a request of the client. If it is the first with an envelope, it also shows how the
+  /// client speaks and what its name is.
   ClientRequest& add(const Message& message);
-  /// The request waits for a server. Without room it is refused.
+  /// The request waits for a server. Without room it is refused and no longer valid.
   void wait(ClientRequest& request, Line line);
   /// Whether something waits for a server that serves.
   bool needs_server() const;
@@ -94,10 +95,10 @@ class Desk {
   /// The client's `initialize`, while it is owed an answer.
   ClientRequest* asked_opening() const;
   /// The client's first `initialize`.
-  void begin(ClientRequest& request, const Message& message, Line line);
-  /// A second opening is answered after the same time as the first.
+  void begin_session(ClientRequest& request, const Message& message, Line line);
+  /// A second opening is answered within the same time as the first.
   void expect_answer(ClientRequest& second_opening, Line line);
-  /// The client has told its name.
+  /// The client has told its name, which also decides whether sitter_call is offered.
   void meet(std::string_view raw_client_info);
   const ClientFacts& client() const { return client_; }
   /// The client has opened a second time, and is being answered now. Returns false if the line of

@@ -57,11 +57,11 @@ void Rebuilds::on(const fact::ReloadAsked& fact) {
   // A call that the client is still owed may wait for the next description of a tool.
   const bool may_follow = ending_.is_none() || !servers_.traits().has_process;
   if (ending_.is_stopping() || !may_follow) return;
-  servers_.killer().on_wanted();
   reload({fact.cause});
 }
 
 void Rebuilds::reload(const Reload& wanted, const ClientRequest* caller) {
+  servers_.killer().on_wanted();
   std::optional<RebuildCaller> waiting;
   if (caller != nullptr) {
     waiting = {caller->handle(), !caller->is_control(), wanted.how.timeout};
@@ -227,12 +227,13 @@ void Rebuilds::forget(const ClientRequest& request) {
   if (rebuilder_.leave(request.handle())) abandon();
 }
 
-bool Rebuilds::waits_for_build() const {
+bool Rebuilds::is_awaited_by_client() const {
   return is_on() && (desk_.needs_server() || rebuilder_.rebuild().clients_call());
 }
 
 void Rebuilds::leave_unwanted_build() {
-  if (rebuilder_.waits_for(State::build) && !waits_for_build() && rebuilder_.leave_requests()) {
+  if (rebuilder_.waits_for(State::build) && !is_awaited_by_client() &&
+      rebuilder_.leave_requests()) {
     abandon();
   }
 }
@@ -264,13 +265,13 @@ void Rebuilds::abandon() {
 
 // ---- what those who wait are told
 
-bool Rebuilds::keeps_waiting() const {
+bool Rebuilds::delays_requests() const {
   return is_on() && !ending_.is_stopping() &&
          (rebuilder_.holds_requests() || !servers_.generations().takes_requests());
 }
 
 std::optional<Instant> Rebuilds::patience_end() const {
-  const auto since = keeps_waiting() ? desk_.requests().waits_since() : std::nullopt;
+  const auto since = delays_requests() ? desk_.requests().waits_since() : std::nullopt;
   if (!since) return std::nullopt;
   return std::max(*since, rebuilder_.rebuild().begun) + limits::kBuildPatience;
 }
@@ -281,7 +282,7 @@ void Rebuilds::on_timeout() {
         caller.request,
         fmt::format("[mcp-sitter] this call gives up after {} (timeout_seconds), but {} and goes "
                     "on, since others wait for it too{}.",
-                    duration_text(caller.timeout), clause(),
+                    duration_text(caller.timeout), progress_words(),
                     caller.is_client ? "; call again to wait longer" + hint()
                                      : "; mcp-sitter ctl status shows it"),
         true);
@@ -308,7 +309,7 @@ void Rebuilds::tell_build_progress() {
   }
 }
 
-std::string Rebuilds::clause() const {
+std::string Rebuilds::progress_words() const {
   const std::string& cause = rebuilder_.rebuild().cause;
   return progress_clause(
       cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause),
@@ -341,7 +342,7 @@ StderrRing::Answer Rebuilds::build_log(const StderrRing::Query& query) const {
 
 RebuildStatus Rebuilds::status() const {
   RebuildStatus status;
-  if (is_on()) status.rebuild = clause();
+  if (is_on()) status.rebuild = progress_words();
   if (!config_.build_command.empty()) {
     status.build = {config_.build_command, rebuilder_.is_building(), rebuilder_.last_result()};
   }

@@ -47,10 +47,10 @@ class Rebuilds {
   /// if no build may bring it.
   bool build_first();
 
-  /// Lets the rebuild go on if what it waits for has happened. Returns how it has ended, if it has:
-  /// the caller tells it and then calls `take` of the rebuilder and `begin_next`.
+  /// Lets the rebuild go on if what it waits for has happened. If it has ended, returns the report,
+  /// which the caller must pass on to those who wait; then `begin_next` follows.
   std::optional<RebuildReport> advance();
-  /// The build has ended. Returns the same.
+  /// The build has ended. Returns the report if it has failed and somebody wants the rebuild.
   std::optional<RebuildReport> on_build_over();
   /// The file of the new server was looked at after it has come to serve.
   RebuildReport on_looked_at_new_child();
@@ -62,7 +62,7 @@ class Rebuilds {
   /// The caller of this request no longer waits for an answer.
   void forget(const ClientRequest& request);
   /// Whether the client waits for the rebuild that is on its way, if there is one.
-  bool waits_for_build() const;
+  bool is_awaited_by_client() const;
   /// The client has cancelled what it waited for. If nobody wants the build any more, it is given
   /// up.
   void leave_unwanted_build();
@@ -70,20 +70,23 @@ class Rebuilds {
   void give_up(std::string_view killer);
 
   /// Whether the client's requests wait for the new server.
-  bool keeps_waiting() const;
+  bool delays_requests() const;
   /// When the request that has waited longest has waited long enough. The time before the rebuild
   /// does not count.
   std::optional<Instant> patience_end() const;
   /// The time from which a child that hangs is no longer awaited. A rebuild may then put another
   /// child in its place.
   std::optional<Instant> replaceable_at(const Child& child) const;
+  /// Answers the callers whose `timeout_seconds` is over while others still wait.
   void on_timeout();
   void on_build_line(const fact::ChildErrorLine& fact);
   /// Sends the newest line of the build to the callers that have asked for progress.
   void tell_build_progress();
 
+  // The next three may be called only while a rebuild is on.
+
   /// Says what is on its way, and for whom.
-  std::string clause() const;
+  std::string progress_words() const;
   /// Says which tool shows the rebuild, and which tool ends it.
   std::string hint() const;
   /// Says what an opening waits for. A build must be running.
@@ -97,7 +100,7 @@ class Rebuilds {
   void on(const fact::WatchChanged& fact) { watch_.on_watched(fact, desk_.turn()); }
   /// Tells the watch which builds and servers were started.
   void note_starts();
-  /// Tells the watch whether a reload runs.
+  /// The same, and tells the watch if no reload runs any more.
   void note_reload();
   /// The watched files have stayed unchanged for long enough.
   void on_files_settled();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,8 +117,10 @@ class News {
   bool fail_requests_of(const Servers::Ended& ended);
   /// What the former server was asked is lost, except for requests that the new server has refused.
   void fail_requests_of(const Servers::RestartedItself& restarted);
-  /// The client would soon give these requests up, and its model would never know why.
-  void answer_patient_requests();
+  /// Answers the requests that have waited too long for a build. The client would soon give them
+  /// up, and its model would never know why.
+  void answer_build_waiters();
+  /// Fails the requests that have waited too long for a daemon that cannot be reached.
   void answer_undelivered();
   void on_absent(Generation gen, const std::string& why, Milliseconds again_after);
   void on(const fact::RequestRefused& fact);

@@ -160,9 +160,7 @@ void News::fail_refused(Child& child) {
 bool News::fail_requests_of(const Servers::Ended& ended) {
   const Generation gen = ended.gen();
   for (ClientRequest* request : servers_.held_refusals(gen)) answer_held(*request);
-  servers_.cancel_child_requests(gen);
-  desk_.streams().on_child_lost(gen, desk_.turn());
-  desk_.opening().on_another_child();
+  servers_.on_gone(gen);
   const DeathReport report = report_of(ended.end, ended.tail, Reach::in_flight);
   bool is_told = false;
   for (ClientRequest* request : desk_.requests().at_child(gen)) {
@@ -221,12 +219,12 @@ void News::on_child_lost(const Child& dead, ClientRequest& request, const DeathR
   }
 }
 
-void News::answer_patient_requests() {
+void News::answer_build_waiters() {
   for (ClientRequest* request :
        desk_.requests().waiting_since(now_.steady - limits::kBuildPatience)) {
     const std::string why =
         fmt::format("this request was not delivered, because {}; call again to wait longer{}",
-                    rebuilds_.clause(), rebuilds_.hint());
+                    rebuilds_.progress_words(), rebuilds_.hint());
     if (is_list(request->method) && request->is_first_page) {
       answer_last_list(*request);
     } else if (request->fails_with_result()) {
