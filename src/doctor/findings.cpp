@@ -235,8 +235,7 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
 }
 
 void add_end(const DoctorFacts& facts, FindingList& findings) {
-  if (!facts.end) return;
-  if (!facts.end->server) return;
+  if (!facts.end || !facts.end->server) return;
   const std::string& how = facts.end->server->how;
   const std::string grace = duration_text(facts.end->grace);
   if (facts.kind == DoctorFacts::Kind::daemon) {
