@@ -6,7 +6,7 @@
 
 namespace sitter {
 
-/// The tools that the bridge adds, in the order in which it offers them. `call` is the last one,
+/// The tools that the bridge adds. `Tools::rows` says what each is. `call` is the last one,
 /// and is offered to some clients only.
 enum class Builtin { status, kill, binary_info, child_stderr, rebuild, build_log, call };
 

@@ -24,7 +24,7 @@ struct Tools::Row {
   void (Tools::*run)(ClientRequest& request, std::string_view arguments) = nullptr;
 };
 
-/// All built-in tools, in the order in which they are offered.
+/// All built-in tools, in the order in which they are offered. There is a row for each `Builtin`.
 const std::vector<Tools::Row>& Tools::rows() {
   static const std::vector<Row> kRows = {
       {{.builtin = Builtin::status,
@@ -333,8 +333,11 @@ void Tools::finish_kill() {
 // ---- the status
 
 StatusFacts Tools::status(bool is_for_person) const {
-  StatusFacts facts{desk_.status(), servers_.status(is_for_person), rebuilds_.status(),
-                    news_.status()};
+  StatusFacts facts;
+  static_cast<ClientStatus&>(facts) = desk_.status();
+  static_cast<ServerStatus&>(facts) = servers_.status(is_for_person);
+  static_cast<RebuildStatus&>(facts) = rebuilds_.status();
+  static_cast<NewsStatus&>(facts) = news_.status();
   facts.child_command = config_.command;
   facts.child_args = config_.arguments;
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
