@@ -1,6 +1,6 @@
 #include "core/base/orders.hpp"
-#include "core/child/handshake.hpp"
 #include "core/bridge/tools.hpp"
+#include "core/child/handshake.hpp"
 #include "core/wire/message.hpp"
 #include "support/bridge_script.hpp"
 

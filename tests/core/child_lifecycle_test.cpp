@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/child/ending.hpp"
 #include "core/child/child_end.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/restart_policy.hpp"
 #include "support/lifecycle_script.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/child/ending.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/ending.hpp"
 #include "core/tool_server/cli_server.hpp"
 #include "support/played_orders.hpp"
 

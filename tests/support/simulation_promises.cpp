@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/child/ending.hpp"
 #include "core/child/call_replay.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/own_restart.hpp"
 #include "core/client/client_facts.hpp"
 #include "core/client/client_requests.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/child/ending.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/ending.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/rebuild/rebuild.hpp"
 
