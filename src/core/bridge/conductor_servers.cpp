@@ -27,7 +27,9 @@ void Conductor::advance(Child& child) {
     case Step::unopened:
       begin_serving(child);
       if (desk_.requests().waiting_count() > 0 && !child.absence.holds()) release_waiting(child);
-      servers_.list_unopened(child);
+      // The lists are asked for after the client's first request, so that a server of both eras
+      // takes the client's era.
+      if (desk_.opening().envelope().is_known()) child.handshake.list(false, false, now_, out_);
       return;
     case Step::goes_on:
       break;

@@ -34,7 +34,6 @@ class Tools {
         Servers& servers, Rebuilds& rebuilds, News& news);
 
   Tools(const Tools&) = delete;
-  Tools& operator=(const Tools&) = delete;
 
   /// A call of the client. Not for `Builtin::call`.
   void on_call(ClientRequest& request, Builtin builtin, const Message& message);

@@ -94,7 +94,6 @@ class Servers {
           std::function<Replacement()> replacement);
 
   Servers(const Servers&) = delete;
-  Servers& operator=(const Servers&) = delete;
 
   Generations& generations() { return generations_; }
   Starts& starts() { return starts_; }
@@ -162,9 +161,6 @@ class Servers {
 
   /// Does what the child needs next. `has_tools`: the server before it had any.
   Step advance(Child& child, bool has_tools);
-  /// Asks a child that serves without a session for its lists. They are asked for after the
-  /// client's first request, so that a server of both eras takes the client's era.
-  void list_unopened(Child& child);
   /// The child serves from now on. Returns false if it serves already.
   bool begin_serving(Child& child);
   /// The child has shown that it works: it was opened, or has answered without an opening. An
@@ -241,7 +237,6 @@ class Servers {
   Child& begin_child(std::string cause);
   Step advance_unopened(Child& child, bool has_tools);
   void open(Child& child);
-  void refuse_opening(Child& child);
   void take_over();
   void show_stderr(Child& child);
   void expect_own_restart(Child& child, Announcement announcement);

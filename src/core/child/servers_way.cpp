@@ -35,7 +35,10 @@ Servers::Step Servers::advance(Child& child, bool has_tools) {
                                 desk_.asked_opening() != nullptr && opening.envelope().is_known() &&
                                 handshake.is_of_stateless_era();
     if (!serves_already) return Step::refused;
-    refuse_opening(child);
+    // The child serves this client already, without a session.
+    ClientRequest& request = *desk_.asked_opening();
+    opening.on_refused();
+    desk_.answer(request, Outgoing::own(error_line(request.id(), handshake.refusal_error())));
     return advance_unopened(child, has_tools);
   }
   if (handshake.state() == State::opened && opening.session().is_initialized()) {
@@ -65,10 +68,6 @@ Servers::Step Servers::advance_unopened(Child& child, bool has_tools) {
   return Step::none;
 }
 
-void Servers::list_unopened(Child& child) {
-  if (desk_.opening().envelope().is_known()) child.handshake.list(false, false, now_, out_);
-}
-
 void Servers::open(Child& child) {
   // A client that has probed opens the same child, which has to come to serve once more.
   generations_.come_again(child);
@@ -84,13 +83,6 @@ void Servers::open(Child& child) {
 void Servers::expect_start(Child& child) {
   if (config_.startup_timeout == Milliseconds::zero()) return;
   child.handshake.expect_start(now_.steady + config_.startup_timeout);
-}
-
-/// The child serves this client already, without a session.
-void Servers::refuse_opening(Child& child) {
-  ClientRequest& request = *desk_.asked_opening();
-  desk_.opening().on_refused();
-  desk_.answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
 }
 
 void Servers::catch_up() {

@@ -33,7 +33,6 @@ class Desk {
   Desk(const BridgeConfig& config, BuiltinNames names, const Now& now, Orders& out);
 
   Desk(const Desk&) = delete;
-  Desk& operator=(const Desk&) = delete;
 
   ClientRequests& requests() { return requests_; }
   Answers& answers() { return answers_; }

@@ -29,7 +29,6 @@ class Rebuilds {
            Desk& desk, Servers& servers);
 
   Rebuilds(const Rebuilds&) = delete;
-  Rebuilds& operator=(const Rebuilds&) = delete;
 
   Rebuilder& rebuilder() { return rebuilder_; }
   Watch& watch() { return watch_; }

@@ -35,7 +35,6 @@ class News {
        Servers& servers, Rebuilds& rebuilds);
 
   News(const News&) = delete;
-  News& operator=(const News&) = delete;
 
   const Catalogs& catalogs() const { return catalogs_; }
   const BinaryFacts& binary() const { return binary_; }
