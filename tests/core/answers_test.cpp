@@ -65,7 +65,7 @@ TEST_F(AnswersTest, ABatchIsAnsweredInOneArray) {
   EXPECT_THAT(client_got(), ElementsAre("[{\"e\":1},{\"b\":1}]"));
 }
 
-TEST_F(AnswersTest, ABatchThatIsOwedNothingHasNoArray) {
+TEST_F(AnswersTest, SendsNoArrayForABatchWithoutRequests) {
   answers_.begin_batch(0);
   EXPECT_EQ(answers_.batch(), Batches::kNone);
 }
@@ -92,7 +92,7 @@ TEST_F(AnswersTest, NoProgressFollowsAnAnswer) {
   EXPECT_FALSE(answers_.passes_progress("1", now_));
 }
 
-TEST_F(AnswersTest, ATaskGoesOnUnderItsToken) {
+TEST_F(AnswersTest, KeepsPassingProgressOfATaskAfterTheAnswer) {
   ClientRequest& request = add("1", true);
   request.goes_on = true;
   answers_.send(request, Outgoing::own("a"), turn());
@@ -116,7 +116,7 @@ TEST_F(AnswersTest, ALateAnswerEndsTheProgressOfACancelledRequest) {
   EXPECT_FALSE(answers_.passes_progress("1", now_));
 }
 
-TEST_F(AnswersTest, NobodyHearsALateAnswerInABatchOrInTheStatelessRevision) {
+TEST_F(AnswersTest, DropsALateAnswerInABatchOrInTheStatelessRevision) {
   ClientRequest& stateless = add("1");
   stateless.is_stateless = true;
   answers_.send_late(stateless, Outgoing::own("late"), turn());
@@ -140,7 +140,7 @@ TEST(BatchesTest, TheLastAnswerCompletesTheArray) {
   EXPECT_EQ(batches.add(batch, "2"), "[1,2]");
 }
 
-TEST(BatchesTest, SeveralAreKeptApart) {
+TEST(BatchesTest, KeepsBatchesApart) {
   Batches batches;
   const auto first = batches.open(2);
   const auto second = batches.open(1);
@@ -149,7 +149,7 @@ TEST(BatchesTest, SeveralAreKeptApart) {
   EXPECT_EQ(batches.add(first, "3"), "[1,3]");
 }
 
-TEST(BatchesTest, WhatIsOwedNoMoreIsNotWaitedFor) {
+TEST(BatchesTest, DoesNotWaitForAnAnswerThatIsNoLongerOwed) {
   Batches batches;
   const auto batch = batches.open(3);
   EXPECT_EQ(batches.drop(batch), std::nullopt);
@@ -167,7 +167,7 @@ TEST(BatchesTest, SeveralAnswersAreBoundedAndOneIsNot) {
   EXPECT_EQ(batches.add(batch, "4567"), "[123,4567]");
 }
 
-TEST(BatchesTest, WhatAllOfThemKeepIsBounded) {
+TEST(BatchesTest, LimitsTheBytesKeptByAllBatches) {
   Batches batches(10);
   const auto first = batches.open(2);
   const auto second = batches.open(3);

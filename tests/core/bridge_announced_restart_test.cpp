@@ -9,14 +9,14 @@ using ::testing::StartsWith;
 /// A watcher says on stdout that it starts the server anew.
 class BridgeAnnouncedRestartTest : public BridgeOwnRestartTest {};
 
-TEST_F(BridgeAnnouncedRestartTest, APingIsAnsweredMeanwhile) {
+TEST_F(BridgeAnnouncedRestartTest, AnswersAPingDuringTheRestart) {
   open_used_session();
   child(1, "Restarting 'server.mjs'");
   client(request(2, "ping"));
   EXPECT_THAT(client_got(), ElementsAre(result(2)));
 }
 
-TEST_F(BridgeAnnouncedRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
+TEST_F(BridgeAnnouncedRestartTest, ReopensAnAnnouncedServerThatRefusedNothing) {
   open_used_session();
   server.tools = {tool("added")};
   child(1, "Restarting 'server.mjs'");
@@ -108,7 +108,7 @@ TEST_F(BridgeAnnouncedRestartTest, ASecondOpeningWaitsForTheNewServerToo) {
   EXPECT_THAT(orders, Contains(AllOf(StartsWith("client "), HasSubstr(server.name))));
 }
 
-TEST_F(BridgeAnnouncedRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {
+TEST_F(BridgeAnnouncedRestartTest, AcceptsALateAnswerOfTheFormerServer) {
   open_used_session();
   client(call(2, "echo"));
   child(1, "Restarting 'server.mjs'");
@@ -140,7 +140,7 @@ TEST_F(BridgeAnnouncedRestartTest, ACallWaitsForTheServerThatARebuildBringsMeanw
   EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":4")));
 }
 
-TEST_F(BridgeAnnouncedRestartTest, IfARebuildBringsNoServerTheFormerIsOpenedAgain) {
+TEST_F(BridgeAnnouncedRestartTest, ReopensTheFormerServerIfTheRebuildFails) {
   open_used_session();
   client(rebuild(3));
   child(1, "Restarting 'server.mjs'");
@@ -155,7 +155,7 @@ TEST_F(BridgeAnnouncedRestartTest, IfARebuildBringsNoServerTheFormerIsOpenedAgai
   child(3, result(2, text_result("new")));
 }
 
-TEST_F(BridgeAnnouncedRestartTest, AServerThatIsStartedAnewOnItsWayIsOpenedOnceMore) {
+TEST_F(BridgeAnnouncedRestartTest, ReopensAServerThatRestartsDuringItsOpening) {
   open_used_session();
   child(1, "Restarting 'server.mjs'");
   time_passes(limits::kOwnRestartWait);

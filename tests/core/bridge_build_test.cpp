@@ -16,7 +16,7 @@ TEST_F(BridgeBuildTest, ItIsOfferedOnlyWithABuildCommand) {
                                      HasSubstr(R"json("name":"sitter_build_log")json"))));
 }
 
-TEST_F(BridgeBuildTest, WithoutOneTheNameIsTheServers) {
+TEST_F(BridgeBuildTest, LeavesTheNameToTheServerWithoutABuildCommand) {
   config.build_command.clear();
   open_session();
   client(rebuild(1));
@@ -62,7 +62,7 @@ TEST_F(BridgeBuildTest, AfterAFailedBuildTheNextNoticeSaysThatTheProgramIsFromBe
                         "it; fix the error and build again (sitter_build_log shows the build)"));
 }
 
-TEST_F(BridgeBuildTest, AProgramThatIsNewerThanTheFailedBuildIsNotSaidToBeOlder) {
+TEST_F(BridgeBuildTest, DoesNotCallAProgramOlderThanAFailedBuildThatItIsNewerThan) {
   open_session();
   client(rebuild(1, R"json({"mode":"kill-first"})json"));
   dies(1, 0);
@@ -123,7 +123,7 @@ TEST_F(BridgeBuildTest, ACancelledCallStopsTheBuild) {
   EXPECT_THAT(done(), ElementsAre("kill build 1", "release build 1"));
 }
 
-TEST_F(BridgeBuildTest, OneCancelledCallOfTwoStopsNothing) {
+TEST_F(BridgeBuildTest, CancellingOneOfTwoCallsKeepsTheBuild) {
   open_session();
   client(rebuild(1));
   client(rebuild(2));
@@ -134,7 +134,7 @@ TEST_F(BridgeBuildTest, OneCancelledCallOfTwoStopsNothing) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
 }
 
-TEST_F(BridgeBuildTest, ACallThatComesWhileABuildIsStoppedBeginsAnew) {
+TEST_F(BridgeBuildTest, ACallDuringTheStopOfABuildStartsAnotherBuild) {
   open_session();
   client(rebuild(1));
   client(cancelled(1));
@@ -268,7 +268,7 @@ TEST_F(BridgeBuildTest, ASignalTakesTheBuildDownToo) {
   EXPECT_THAT(done(), AllOf(Contains(HasSubstr("\"id\":1,")), Contains("exit 143 at once")));
 }
 
-TEST_F(BridgeBuildTest, ALineThatIsStillToBeToldIsForgottenWithItsBuild) {
+TEST_F(BridgeBuildTest, DropsPendingProgressWhenTheBuildEnds) {
   open_session();
   client(call_with_progress(1, "sitter_rebuild"));
   child_says(build(1), "one");

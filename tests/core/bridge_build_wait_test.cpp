@@ -63,7 +63,7 @@ TEST_F(BridgeBuildWaitTest, ARequestBehindTheKillStartsAServerAsSoonAsTheBuildHa
   child(2, result(3));
 }
 
-TEST_F(BridgeBuildWaitTest, AKillGivesUpTheReloadThatWasToFollow) {
+TEST_F(BridgeBuildWaitTest, AKillDropsTheQueuedReload) {
   open_session();
   ask_reload();
   ctl_reload();
@@ -128,7 +128,7 @@ TEST_F(BridgeBuildWaitTest, ACallThatJoinsHasALimitOfItsOwn) {
   opens(2);
 }
 
-TEST_F(BridgeBuildWaitTest, ABuildIsStoppedWhenTheLastThatWaitsForItHasWaitedLongEnough) {
+TEST_F(BridgeBuildWaitTest, StopsABuildWhenTheLastWaiterTimesOut) {
   open_session();
   client(rebuild(1, R"json({"timeout_seconds":3})json"));
   time_passes(seconds(1));
@@ -203,7 +203,7 @@ TEST_F(BridgeBuildWaitTest, ACtlThatHasGoneLeadsToNoFurtherBuild) {
   EXPECT_THAT(done(), Not(Contains("start build 2")));
 }
 
-TEST_F(BridgeBuildWaitTest, ACtlThatHasGoneLeavesTheReloadOfOthers) {
+TEST_F(BridgeBuildWaitTest, ACtlThatDisconnectsLeavesReloadsOfOthersRunning) {
   open_session();
   ask_reload();
   ctl_reload();
@@ -395,7 +395,7 @@ TEST_F(BridgeBuildWaitTest, TheNextBuildDoesNotBeginBeforeAnAwaitedServerIsUp) {
   dies(build(2), 2);
 }
 
-TEST_F(BridgeBuildWaitTest, AServerThatHangsIsAwaitedFromItsStartOn) {
+TEST_F(BridgeBuildWaitTest, TheWaitForAHangingServerCountsFromItsStart) {
   config.startup_timeout = {};
   config.build_command.clear();
   open_session();

@@ -23,7 +23,7 @@ class BridgeCallTest : public BridgeTest {
   }
 };
 
-TEST_F(BridgeCallTest, TheServerGetsTheCallItself) {
+TEST_F(BridgeCallTest, SitterCallPassesTheInnerCallToTheServer) {
   open_session();
   client(request(1, "tools/call",
                  R"json({"_meta":{"progressToken":1},"name":"sitter_call","arguments":)json"
@@ -51,7 +51,7 @@ TEST_F(BridgeCallTest, ItStartsTheServerAndCarriesTheNotice) {
                              HasSubstr(R"json(sitter_call {\"tool\": \"new\")json"))));
 }
 
-TEST_F(BridgeCallTest, ItIsCancelledAsTheCallThatItIs) {
+TEST_F(BridgeCallTest, CancellingSitterCallCancelsTheInnerCall) {
   open_session();
   client(call(1, "sitter_call", R"json({"tool":"echo"})json"));
   done();
@@ -67,7 +67,7 @@ TEST_F(BridgeCallTest, ACrashIsReportedAsForAnyCall) {
               ElementsAre(AllOf(HasSubstr("crashed (exit 3)"), HasSubstr("isError"))));
 }
 
-TEST_F(BridgeCallTest, AToolThatIsNotThereIsNamedWithThoseThatAre) {
+TEST_F(BridgeCallTest, AnUnknownToolIsNamedWithTheKnownTools) {
   open_session();
   client(call(1, "sitter_call", R"json({"tool":"search"})json"));
   EXPECT_EQ(answer_text(), "the server has no tool search. It has: echo, find");
@@ -108,7 +108,7 @@ TEST_F(BridgeCallTest, ItsArgumentsMayBeAsLargeAsThoseOfAnyCall) {
   child(1, result(1));
 }
 
-TEST_F(BridgeCallTest, OnlyAListThatWasTakenShowsWhatIsNotThere) {
+TEST_F(BridgeCallTest, ReportsUnknownToolsOnlyOnceTheListIsKnown) {
   open_session();
   dies(1, 0);
   client(call(1, "sitter_call", R"json({"tool":"new"})json"));
@@ -128,7 +128,7 @@ TEST_F(BridgeCallTest, WhatFailsAsATaskIsAnError) {
   EXPECT_EQ(answer()["error"]["code"], -32602);
 }
 
-TEST_F(BridgeCallTest, ABuiltInToolIsNotCalledThroughIt) {
+TEST_F(BridgeCallTest, SitterCallRefusesBuiltInTools) {
   open_session();
   for (const std::string tool : {"sitter_kill", "sitter_call"}) {
     client(call(1, "sitter_call", R"json({"tool":")json" + tool + "\"}"));
@@ -144,7 +144,7 @@ TEST_F(BridgeCallTest, WrongArgumentsAreNamed) {
   EXPECT_EQ(answer_text(), "tool must be the name of a tool of the server");
 }
 
-TEST_F(BridgeCallTest, ItIsOfferedToEveryoneOnDemand) {
+TEST_F(BridgeCallTest, TheOptionOffersSitterCallToEveryClient) {
   open_session();
   EXPECT_TRUE(is_offered());
 }
@@ -167,7 +167,7 @@ TEST_F(BridgeCallTest, QwenCodeWhichNamesTheServerTooDoesNotListAgain) {
   EXPECT_TRUE(is_offered());
 }
 
-TEST_F(BridgeCallTest, AClientWithoutASessionSaysWhoItIsInEachRequest) {
+TEST_F(BridgeCallTest, AStatelessClientIsRecognizedByItsRequests) {
   config.call_tool = BridgeConfig::CallTool::automatic;
   server.is_stateless = true;
   client(request(1, "tools/list", "{" + envelope("2026-07-28", "@cline/core") + "}"));
@@ -176,7 +176,7 @@ TEST_F(BridgeCallTest, AClientWithoutASessionSaysWhoItIsInEachRequest) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"sitter_call\"")));
 }
 
-TEST_F(BridgeCallTest, CodexMayGoWithoutIt) {
+TEST_F(BridgeCallTest, TheOptionHidesSitterCallFromCodex) {
   config.call_tool = BridgeConfig::CallTool::off;
   open_session("2025-06-18", "codex-mcp-client");
   EXPECT_FALSE(is_offered());

@@ -32,7 +32,7 @@ TEST_F(BridgeControlTest, TheStatusIsThatOfTheTool) {
   EXPECT_THAT(done(), IsEmpty()) << "the client hears nothing of it";
 }
 
-TEST_F(BridgeControlTest, ItIsThereBeforeTheClientSaysAnything) {
+TEST_F(BridgeControlTest, StatusWorksBeforeTheClientSpeaks) {
   asks("status");
   EXPECT_THAT(got_text(), HasSubstr("\"childState\": \"not-started\""));
 }
@@ -51,7 +51,7 @@ TEST_F(BridgeControlTest, AReloadIsAnsweredWhenTheNewServerServesAndTheModelRead
   EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("(find)")));
 }
 
-TEST_F(BridgeControlTest, AFailureIsToldToBoth) {
+TEST_F(BridgeControlTest, AFailedReloadIsReportedToTheCallerAndTheModel) {
   open_session();
   asks("reload");
   dies(build(1), 2);
@@ -220,7 +220,7 @@ TEST_F(BridgeControlTest, WithAWrongPatternNothingIsFollowed) {
   EXPECT_THAT(control_got(kScript), IsEmpty());
 }
 
-TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
+TEST_F(BridgeControlTest, RefusesAnInvalidRequestWithTheReason) {
   const std::string deep = "{\"command\":" + std::string(200, '[') + std::string(200, ']') + "}";
   const std::vector<std::pair<std::string, std::string>> mistakes = {
       {"", "not a JSON object"},
@@ -254,7 +254,7 @@ TEST_F(BridgeControlTest, NoCancellationOfTheClientCancelsAControlRequest) {
   EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
 }
 
-TEST_F(BridgeControlTest, WhatIsUnansweredAtTheEndIsAnswered) {
+TEST_F(BridgeControlTest, AnswersOpenControlRequestsAtTheEnd) {
   open_session();
   asks("reload");
   client_closes_input();

@@ -98,7 +98,7 @@ TEST(CursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
   EXPECT_EQ(to_child, made_up);
 }
 
-TEST_F(BridgeCursorsTest, ACursorThatTheOnlyChildNeverGaveIsItsAffair) {
+TEST_F(BridgeCursorsTest, AnUnknownCursorIsPassedToTheOnlyChild) {
   open_session();
   const std::string list = request(1, "resources/list", R"json({"cursor":"made up"})json");
   client(list);

@@ -54,7 +54,7 @@ TEST_F(BridgeEndingTest, ARemoteRunnerGetsNoMoreTimeThanOthers) {
   dies(1, 137, "SIGKILL");
 }
 
-TEST_F(BridgeEndingTest, AnswersThatAreOwedAreWaitedFor) {
+TEST_F(BridgeEndingTest, WaitsForPendingAnswers) {
   open_session();
   client(call(1, "work"));
   done();
@@ -140,7 +140,7 @@ TEST_F(BridgeEndingTest, ADeathWhileAnswersAreOwedAnswersThem) {
   EXPECT_EQ(got.back(), "exit 0");
 }
 
-TEST_F(BridgeEndingTest, AKillThatIsOnItsWayIsWaitedFor) {
+TEST_F(BridgeEndingTest, WaitsForARunningKill) {
   open_session();
   client(call(1, "sitter_kill"));
   client_closes_input();
@@ -162,7 +162,7 @@ TEST_F(BridgeEndingTest, ACancelledRequestIsNotWaitedFor) {
   EXPECT_THAT(done(), ElementsAre("close 1"));
 }
 
-TEST_F(BridgeEndingTest, AQuestionOfTheChildIsNotWaitedFor) {
+TEST_F(BridgeEndingTest, DoesNotWaitForARequestOfTheChild) {
   open_session();
   child(1, request(0, "roots/list"));
   done();
@@ -181,7 +181,7 @@ TEST_F(BridgeEndingTest, TheEndDuringAnOpeningWaitsForItsAnswer) {
   EXPECT_EQ(got[1], "close 1");
 }
 
-TEST_F(BridgeEndingTest, TheEndBeforeTheChildIsThereTakesItDownWhenItComes) {
+TEST_F(BridgeEndingTest, TheEndOfTheInputTakesDownAChildThatStartsLater) {
   plays.start = false;
   client(initialize(0));
   client_closes_input();
@@ -226,7 +226,7 @@ TEST_F(BridgeEndingTest, WhatWaitsForItsWriteIsWrittenBeforeTheEnd) {
   EXPECT_EQ(got.back(), "exit 0");
 }
 
-TEST_F(BridgeEndingTest, NothingIsStartedForAChildThatNobodyNeedsAnyMore) {
+TEST_F(BridgeEndingTest, StartsNoChildThatIsNoLongerNeeded) {
   open_session();
   dies(1, 0);
   done();
@@ -256,7 +256,7 @@ TEST_F(BridgeEndingTest, AfterASignalTheEndComesWhateverTheChildDoes) {
   EXPECT_THAT(done(), ElementsAre("release 1", "exit 130 at once"));
 }
 
-TEST_F(BridgeEndingTest, ASignalBeforeAnythingElseIsTheEnd) {
+TEST_F(BridgeEndingTest, ASignalBeforeAnyInputEndsTheBridge) {
   signal(129);
   EXPECT_THAT(done(), ElementsAre("exit 129 at once"));
 }
@@ -283,7 +283,7 @@ TEST_F(BridgeEndingTest, TheEndOfTheInputAfterASignalChangesNothing) {
   EXPECT_EQ(done().back(), "exit 130 at once");
 }
 
-TEST_F(BridgeEndingTest, NothingOwedIsWaitedForAfterASignal) {
+TEST_F(BridgeEndingTest, DoesNotWaitForPendingAnswersAfterASignal) {
   open_session();
   client(call(1, "work"));
   client(request(2, "resources/read", R"json({"uri":"a:b"})json"));
@@ -307,7 +307,7 @@ TEST_F(BridgeEndingTest, ASignalCutsTheWaitForWhatIsOwedShort) {
   EXPECT_EQ(done().back(), "exit 143 at once");
 }
 
-TEST_F(BridgeEndingTest, ASignalHurriesALadderThatHasBegun) {
+TEST_F(BridgeEndingTest, ASignalSpeedsUpARunningTakedown) {
   open_session();
   client_closes_input();
   done();
@@ -402,7 +402,7 @@ TEST_F(BridgeEndingTest, NothingHappensAfterTheEnd) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeEndingTest, AnEndThatIsStillToComeHasNoExitCode) {
+TEST_F(BridgeEndingTest, ErrorsBeforeTheChildExitsHaveNoExitCode) {
   open_session();
   client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
   done();
@@ -411,7 +411,7 @@ TEST_F(BridgeEndingTest, AnEndThatIsStillToComeHasNoExitCode) {
               ElementsAre(AllOf(HasSubstr("lifetimeMs"), Not(HasSubstr("exitCode")))));
 }
 
-TEST_F(BridgeEndingTest, EachRequestIsToldTheLifeOfTheChildThatHadIt) {
+TEST_F(BridgeEndingTest, EachErrorHasTheLifetimeOfTheChildThatGotTheRequest) {
   open_session();
   time_passes(seconds(30));
   client(call(1, "work"));
@@ -425,7 +425,7 @@ TEST_F(BridgeEndingTest, EachRequestIsToldTheLifeOfTheChildThatHadIt) {
                                         AllOf(HasSubstr("\"id\":2,"), HasSubstr("after 5s"))));
 }
 
-TEST_F(BridgeEndingTest, TheTimeAfterTheOrderToEndIsNoPartOfTheLife) {
+TEST_F(BridgeEndingTest, TheLifetimeExcludesTheTakedown) {
   config.kill_grace = seconds(20);
   open_session();
   time_passes(seconds(30));

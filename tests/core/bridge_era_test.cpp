@@ -58,7 +58,7 @@ TEST_F(BridgeEraTest, AnErrorOfAServerThatListsItsToolsIsItsAnswer) {
   EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
 }
 
-TEST_F(BridgeEraTest, AnErrorThatNoUnopenedServerAnswersDoesNotWait) {
+TEST_F(BridgeEraTest, PassesAtOnceAnErrorThatDoesNotAskForAnOpening) {
   for (const int code : {-32601, -32603, -32020, -32021, -32022}) {
     client(enveloped_call(-code, "echo"));
     child(1, error(-code, code, "no"));
@@ -74,7 +74,7 @@ TEST_F(BridgeEraTest, AServerThatRefusesInitializeTooGivesItsErrors) {
   EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no database")));
 }
 
-TEST_F(BridgeEraTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
+TEST_F(BridgeEraTest, AmbiguousErrorsAreHeldForALimitedTime) {
   client(enveloped_call(1, "echo"));
   for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
   done();
@@ -84,7 +84,7 @@ TEST_F(BridgeEraTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
   EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
 }
 
-TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedWaitNoLongerToBeExplained) {
+TEST_F(BridgeEraTest, AReplacementReleasesAmbiguousErrors) {
   client(enveloped_call(1, "echo"));
   client(enveloped_call(2, "echo"));
   for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
@@ -98,7 +98,7 @@ TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedWaitNoLongerToBeExplained) {
   dies(1, 0);
 }
 
-TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedAreExplainedToo) {
+TEST_F(BridgeEraTest, AmbiguousErrorsOfAReplacedServerAreExplainedToo) {
   client(enveloped_call(1, "echo"));
   client(enveloped_call(2, "echo"));
   for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
@@ -112,7 +112,7 @@ TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedAreExplainedToo) {
   dies(1, 0);
 }
 
-TEST_F(BridgeEraTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
+TEST_F(BridgeEraTest, AmbiguousErrorsOutliveTheServer) {
   client(enveloped_call(1, "echo"));
   child(1, error(1, -32600, "no"));
   done();
@@ -120,7 +120,7 @@ TEST_F(BridgeEraTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
   EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
 }
 
-TEST_F(BridgeEraTest, AnErrorThatWaitsToBeExplainedIsDroppedByACancellation) {
+TEST_F(BridgeEraTest, ACancellationDropsAnAmbiguousError) {
   client(enveloped_call(1, "missing"));
   child(1, error(1, -32602, "Unknown tool"));
   client(cancelled(1));
@@ -128,7 +128,7 @@ TEST_F(BridgeEraTest, AnErrorThatWaitsToBeExplainedIsDroppedByACancellation) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
-TEST_F(BridgeEraTest, AnotherAnswerShowsWhatAnErrorMeans) {
+TEST_F(BridgeEraTest, AResultForAnotherRequestReleasesAnAmbiguousError) {
   client(enveloped_call(1, "missing"));
   client(enveloped_call(2, "echo"));
   child(1, error(1, -32602, "Unknown tool"));
@@ -195,7 +195,7 @@ TEST_F(BridgeEraTest, AServerThatRefusesListsWithoutAnOpeningIsRecognised) {
   EXPECT_THAT(answer_text(), HasSubstr("reconnect"));
 }
 
-TEST_F(BridgeEraTest, AServerThatEndsUnopenedMayBeOfTheOtherEra) {
+TEST_F(BridgeEraTest, ReportsTheOtherEraForAServerThatExitsUnopened) {
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));
@@ -204,7 +204,7 @@ TEST_F(BridgeEraTest, AServerThatEndsUnopenedMayBeOfTheOtherEra) {
               AllOf(HasSubstr("(exit 1)"), HasSubstr("not delivered"), HasSubstr("reconnect")));
 }
 
-TEST_F(BridgeEraTest, AServerThatSaysNothingUnopenedMayBeOfTheOtherEra) {
+TEST_F(BridgeEraTest, ReportsTheOtherEraForASilentUnopenedServer) {
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));
@@ -220,7 +220,7 @@ TEST_F(BridgeEraTest, AServerThatSaysNothingUnopenedMayBeOfTheOtherEra) {
   EXPECT_THAT(done(), Contains("start 3"));
 }
 
-TEST_F(BridgeEraTest, NothingIsDeliveredToAServerThatSaysNothing) {
+TEST_F(BridgeEraTest, RequestsToASilentServerCountAsNotDelivered) {
   serve_session();
   dies(1, 0);
   client(enveloped(2, "resources/read", R"json("uri":"a:b")json"));
@@ -258,7 +258,7 @@ TEST_F(BridgeEraTest, AnOpeningThatARespawnedServerRefusesLeavesTheClientItsEra)
   child(3, result(3, complete_text("c")));
 }
 
-TEST_F(BridgeEraTest, ANoticeIsSilentAboutWhatWasNotKnownBefore) {
+TEST_F(BridgeEraTest, ANoticeOmitsChangesOfUnknownValues) {
   client(enveloped("\"p\"", "server/discover"));
   child(1, result("\"p\"", discovered()));
   serve_session();
@@ -287,7 +287,7 @@ TEST_F(BridgeEraTest, OneMessageShowsThatAServerIsNotSilent) {
   EXPECT_THAT(done(), Not(Contains("close 2")));
 }
 
-TEST_F(BridgeEraTest, TheFirstServerMaySayNothingForAsLongAsItsFirstCallTakes) {
+TEST_F(BridgeEraTest, TheFirstServerMayBeSilentDuringItsFirstCall) {
   client(enveloped_call(1, "echo"));
   time_passes(std::chrono::hours(10));
   EXPECT_THAT(done(), Not(Contains("close 1")));
@@ -363,7 +363,7 @@ TEST_F(BridgeEraTest, TheFirstServerMayBeSlowToStartToo) {
   EXPECT_THAT(answer_text(), HasSubstr("+1 added (fresh)"));
 }
 
-TEST_F(BridgeEraTest, FromItsFirstMessageOnTheListsOfTheFirstServerHaveTheirTime) {
+TEST_F(BridgeEraTest, TheListTimeoutOfTheFirstServerStartsAtItsFirstMessage) {
   client(enveloped_call(1, "echo"));
   time_passes(seconds(3));
   child(1, result(1, complete_text("a")));

@@ -47,7 +47,7 @@ TEST_F(BridgeFailedStartTest, AnUnknownVersionIsAFailedStart) {
   EXPECT_THAT(answer_text(), HasSubstr("protocol version 2026-07-28"));
 }
 
-TEST_F(BridgeFailedStartTest, AFailedStartFailsWhatWaitedForIt) {
+TEST_F(BridgeFailedStartTest, AFailedStartFailsTheWaitingRequests) {
   plays.start = false;
   open_session_with_start();
   client(call(1, "echo"));
@@ -117,7 +117,7 @@ TEST_F(BridgeFailedStartTest, RepeatedFailedStartsAreSpacedOut) {
   EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("broken")));
 }
 
-TEST_F(BridgeFailedStartTest, WhileStartsAreDelayedTheLastWordsOfTheLastAreTold) {
+TEST_F(BridgeFailedStartTest, QuotesTheStderrOfTheLastStartDuringTheBackOff) {
   open_session();
   down();
   for (Generation gen = 2; gen <= 4; ++gen) {
@@ -140,7 +140,7 @@ TEST_F(BridgeFailedStartTest, AChangedFileEndsTheBackOff) {
   start_fails(5, "broken");
 }
 
-TEST_F(BridgeFailedStartTest, ManyRequestsAreAnsweredFromOneLookAtTheFiles) {
+TEST_F(BridgeFailedStartTest, ManyRequestsShareOneFileCheck) {
   plays.check = false;
   three_starts_fail();
   done();
@@ -151,7 +151,7 @@ TEST_F(BridgeFailedStartTest, ManyRequestsAreAnsweredFromOneLookAtTheFiles) {
   EXPECT_THAT(client_got(), SizeIs(2));
 }
 
-TEST_F(BridgeFailedStartTest, AChildThatServesEndsTheRowOfFailures) {
+TEST_F(BridgeFailedStartTest, AChildThatServesResetsTheBackOff) {
   three_starts_fail();
   time_passes(seconds(1));
   client(call(10, "echo"));

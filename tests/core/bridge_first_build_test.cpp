@@ -117,7 +117,7 @@ TEST_F(BridgeFirstBuildTest, TheCancellationOfTheLastRequestThatWaitsStopsTheBui
   child(3, result(3));
 }
 
-TEST_F(BridgeFirstBuildTest, ARequestThatComesWhileTheBuildIsStoppedIsBuiltFor) {
+TEST_F(BridgeFirstBuildTest, ARequestDuringTheStopOfTheBuildStartsAnother) {
   answer_the_opening_during_the_build();
   client(call(1, "echo"));
   client(cancelled(1));
@@ -269,7 +269,7 @@ TEST_F(BridgeFirstBuildTest, EachRequestAfterAFailedBuildBuildsAgainAndShowsWhy)
   EXPECT_THAT(client_got(), ElementsAre(Not(HasSubstr("failed"))));
 }
 
-TEST_F(BridgeFirstBuildTest, ABuildThatBringsNoCommandIsAFailureAndNoLoop) {
+TEST_F(BridgeFirstBuildTest, ABuildThatMakesNoCommandFailsWithoutRetrying) {
   open_before_the_build();
   dies(build(1), 0);
   done();
@@ -437,7 +437,7 @@ TEST_F(BridgeFirstBuildTest, AServerThatWasDeletedIsBuiltForTheNextRequest) {
   child(3, result(1));
 }
 
-TEST_F(BridgeFirstBuildTest, OtherFailedStartsAreNotBuilt) {
+TEST_F(BridgeFirstBuildTest, OtherFailedStartsRunNoBuild) {
   client(initialize(0));
   start_fails(1, "it is not executable");
   EXPECT_THAT(done(), ElementsAre("start 1", HasSubstr("it is not executable")));

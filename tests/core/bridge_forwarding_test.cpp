@@ -22,7 +22,7 @@ TEST_F(BridgeForwardingTest, ARequestAndItsAnswerPassByteForByte) {
   EXPECT_THAT(done(), ElementsAre("client " + answered));
 }
 
-TEST_F(BridgeForwardingTest, WhatWasReadOfARequestGoesWithItUnlessTheLineWaited) {
+TEST_F(BridgeForwardingTest, PassesTheParsedRequestAlongUnlessTheLineWaited) {
   client(call("7", "echo"));
   EXPECT_EQ(id_read, "7");
   child(1, result(7));
@@ -58,7 +58,7 @@ TEST_F(BridgeForwardingTest, ErrorsOfTheChildPassWithTheirCode) {
   }
 }
 
-TEST_F(BridgeForwardingTest, AnUnknownToolIsTheChildsAffair) {
+TEST_F(BridgeForwardingTest, ACallOfAnUnknownToolIsPassedOn) {
   client(call(1, "nothing_of_this_name"));
   child(1, error(1, -32602, "Unknown tool"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "nothing_of_this_name"),
@@ -123,7 +123,7 @@ TEST_F(BridgeForwardingTest, ALineWithCarriageReturnsAsWhiteSpacePasses) {
   child(1, result(1));
 }
 
-TEST_F(BridgeForwardingTest, AQuestionOfTheChildGetsANumberOfItsOwn) {
+TEST_F(BridgeForwardingTest, ARequestOfTheChildGetsANewId) {
   child(1, request("\"abc\"", "sampling/createMessage", R"json({"maxTokens":1})json"));
   child(1, request(0, "elicitation/create", R"json({"message":"?"})json"));
   client(result(2, R"json({"action":"accept"})json"));
@@ -160,7 +160,7 @@ TEST_F(BridgeForwardingTest, ACancellationByTheChildNamesTheNumberThatTheClientK
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeForwardingTest, AnAnswerToNoQuestionIsDropped) {
+TEST_F(BridgeForwardingTest, DropsAnAnswerWithoutARequest) {
   client(result(99));
   client(error("\"x\"", -1, "no"));
   client(R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"what"}})json");
@@ -266,7 +266,7 @@ TEST_F(BridgeForwardingTest, ACancelledRequestIsOwedNothingWhenTheChildDies) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
-TEST_F(BridgeForwardingTest, ACancellationOfNothingIsDropped) {
+TEST_F(BridgeForwardingTest, DropsACancellationOfAnUnknownRequest) {
   client(cancelled(5));
   client(call(1, "fast"));
   child(1, result(1));
@@ -278,7 +278,7 @@ TEST_F(BridgeForwardingTest, ACancellationOfNothingIsDropped) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeForwardingTest, ACancellationWithoutAnIdIsNotThatOfRequestZero) {
+TEST_F(BridgeForwardingTest, ACancellationWithoutAnIdDoesNotCancelRequestZero) {
   client(call(0, "slow"));
   done();
   for (const std::string id : {"null", "{}", "[]", "true", R"json("")json"}) client(cancelled(id));
@@ -299,7 +299,7 @@ TEST_F(BridgeForwardingTest, CancelledRequestsAreRememberedUpToABound) {
   EXPECT_THAT(done(), ElementsAre("client " + result(2)));
 }
 
-TEST_F(BridgeForwardingTest, AnAnswerBehindItsProgressStartsAWriteOfItsOwn) {
+TEST_F(BridgeForwardingTest, WritesAnAnswerSeparatelyFromItsProgress) {
   client(call_with_progress(1, "work"));
   done();
   child(1, progress(1, 10));
@@ -312,7 +312,7 @@ TEST_F(BridgeForwardingTest, AnAnswerBehindItsProgressStartsAWriteOfItsOwn) {
                                                            R"json({"data":1})json")));
 }
 
-TEST_F(BridgeForwardingTest, ProgressBehindItsAnswerIsDropped) {
+TEST_F(BridgeForwardingTest, DropsProgressAfterTheAnswer) {
   client(call_with_progress(1, "work"));
   client(call_with_progress(2, "work"));
   child(1, result(1));
@@ -343,7 +343,7 @@ TEST_F(BridgeForwardingTest, ProgressOfAnotherRequestDelaysNothing) {
   time_passes(milliseconds(1));
 }
 
-TEST_F(BridgeForwardingTest, ATokenThatIsNotTheIdCountsToo) {
+TEST_F(BridgeForwardingTest, AlsoDelaysAnAnswerWhoseTokenDiffersFromItsId) {
   client(request(1, "tools/call", R"json({"name":"work","_meta":{"progressToken":"t"}})json"));
   done();
   child(1, progress("\"t\"", 10));
@@ -439,7 +439,7 @@ TEST_F(BridgeForwardingTest, ATaskIsCancelledByARequestLikeAnyOther) {
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-TEST_F(BridgeForwardingTest, ACancellationOfWhatADeadChildHadIsNotShownToTheNext) {
+TEST_F(BridgeForwardingTest, DropsACancellationOfARequestThatADeadChildHad) {
   client(call(1, "work"));
   dies(1, 3);
   client(call(2, "echo"));
@@ -451,7 +451,7 @@ TEST_F(BridgeForwardingTest, ACancellationOfWhatADeadChildHadIsNotShownToTheNext
   child(2, result(2));
 }
 
-TEST_F(BridgeForwardingTest, OpenQuestionsOfADeadChildAreCancelledAndNoOthers) {
+TEST_F(BridgeForwardingTest, CancelsOnlyTheOpenRequestsOfADeadChild) {
   for (const int id : {5, 6, 7, 8}) child(1, request(id, "elicitation/create"));
   client(result(1));
   child(1, cancelled(6));

@@ -67,7 +67,7 @@ TEST_F(BridgeHoldTest, AClientThatHasNeverListedIsNotWaitedFor) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
 }
 
-TEST_F(BridgeHoldTest, AClientThatDoesNotHeedTwoAnnouncementsIsNotWaitedForAnyMore) {
+TEST_F(BridgeHoldTest, StopsWaitingForAClientThatIgnoresTwoAnnouncements) {
   open_listed_session();
   for (int round = 1; round <= 2; ++round) {
     respawn_with_news(call(round, "echo"));
@@ -81,7 +81,7 @@ TEST_F(BridgeHoldTest, AClientThatDoesNotHeedTwoAnnouncementsIsNotWaitedForAnyMo
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-TEST_F(BridgeHoldTest, AHeededAnnouncementEndsTheRow) {
+TEST_F(BridgeHoldTest, AListByTheClientResetsTheIgnoredAnnouncements) {
   open_listed_session();
   for (int round = 1; round <= 5; ++round) {
     respawn_with_news(call(round, "echo"));
@@ -106,7 +106,7 @@ TEST_F(BridgeHoldTest, AListThatCausedTheRespawnHoldsNothing) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (more)")));
 }
 
-TEST_F(BridgeHoldTest, OtherMessagesPassMeanwhile) {
+TEST_F(BridgeHoldTest, PassesOtherMessagesDuringTheHold) {
   open_listed_session();
   respawn_with_news();
   client(call(2, "echo"));
@@ -295,7 +295,7 @@ TEST_F(BridgeHoldTest, AHeldAnswerLeavesAfterTheLastPageOfTheList) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,"), HasSubstr("\"id\":1,")));
 }
 
-TEST_F(BridgeHoldTest, AClientThatReadsOnlyOnePageHasHeededTheAnnouncement) {
+TEST_F(BridgeHoldTest, ReadingOnePageCountsAsHeedingTheAnnouncement) {
   open_listed_session();
   for (int round = 1; round <= 4; ++round) {
     respawn_with_news(call(round, "echo"));
@@ -419,7 +419,7 @@ TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart)
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("spawn #3")));
 }
 
-TEST_F(BridgeRebuildHoldTest, WhatGoesWrongWhileItWaitsIsToldInTheNextResult) {
+TEST_F(BridgeRebuildHoldTest, AProblemDuringTheHoldIsReportedInTheNextResult) {
   rebuild_with_news();
   watches(3, "the limit is reached");
   time_passes(milliseconds(750));
@@ -431,7 +431,7 @@ TEST_F(BridgeRebuildHoldTest, WhatGoesWrongWhileItWaitsIsToldInTheNextResult) {
               ElementsAre(AllOf(HasSubstr("the limit is reached"), Not(HasSubstr("spawn #2")))));
 }
 
-TEST_F(BridgeRebuildHoldTest, WhatHadGoneWrongBeforeIsToldOnce) {
+TEST_F(BridgeRebuildHoldTest, AProblemBeforeTheHoldIsReportedOnce) {
   watches(3, "the limit is reached");
   rebuild_with_news();
   time_passes(milliseconds(750));

@@ -5,7 +5,7 @@ namespace {
 
 class BridgeIdsTest : public BridgeTest {};
 
-TEST_F(BridgeIdsTest, IdsOfEverySpellingComeBackAsTheyWereSent) {
+TEST_F(BridgeIdsTest, ReturnsIdsAsTheClientSpelledThem) {
   open_session();
   for (const std::string id :
        {"1", "1.0", "\"1\"", "12345678901234567890", R"json("\u00fc")json", "\"\xC3\xBC\"", "-7",
@@ -17,7 +17,7 @@ TEST_F(BridgeIdsTest, IdsOfEverySpellingComeBackAsTheyWereSent) {
   }
 }
 
-TEST_F(BridgeIdsTest, AnIdThatTheChildSpellsDifferentlyComesBackAsTheClientDoes) {
+TEST_F(BridgeIdsTest, RestoresTheClientsSpellingOfAnId) {
   open_session();
   client(call("1.0", "echo"));
   client(call(R"json("\u00fc")json", "echo"));
@@ -28,7 +28,7 @@ TEST_F(BridgeIdsTest, AnIdThatTheChildSpellsDifferentlyComesBackAsTheClientDoes)
               ElementsAre("client " + result("1.0"), "client " + result(R"json("\u00fc")json")));
 }
 
-TEST_F(BridgeIdsTest, NeighboursThatADoubleCannotTellApartAreDifferentIds) {
+TEST_F(BridgeIdsTest, TellsApartIdsThatAreEqualAsDoubles) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";
   client(call(first, "a"));
@@ -56,7 +56,7 @@ TEST_F(BridgeIdsTest, ARoundedIdMeansTheOldestMatchingRequest) {
   EXPECT_THAT(done(), ElementsAre("client " + result(second)));
 }
 
-TEST_F(BridgeIdsTest, ASecondCopyOfAnAnswerIsNobodysHoweverLargeTheIdIs) {
+TEST_F(BridgeIdsTest, DropsASecondCopyOfAnAnswerWithALargeId) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";
   client(call(first, "a"));
@@ -69,7 +69,7 @@ TEST_F(BridgeIdsTest, ASecondCopyOfAnAnswerIsNobodysHoweverLargeTheIdIs) {
   EXPECT_THAT(done(), ElementsAre("client " + result(first)));
 }
 
-TEST_F(BridgeIdsTest, AChildThatHasReturnedEveryDigitRoundsNoId) {
+TEST_F(BridgeIdsTest, AChildThatReturnedAllDigitsIsNotTreatedAsRounding) {
   open_session();
   const std::string print = "12345678901234567168", other = "12345678901234567169";
   client(call(other, "a"));
@@ -83,7 +83,7 @@ TEST_F(BridgeIdsTest, AChildThatHasReturnedEveryDigitRoundsNoId) {
   child(1, result(other));
 }
 
-TEST_F(BridgeIdsTest, TheAnswerToTheOpeningShowsEveryDigitToo) {
+TEST_F(BridgeIdsTest, AnAnswerToInitializeCanShowThatTheChildRoundsNothing) {
   const std::string other = "12345678901234567890";
   client(initialize("12345678901234567891"));
   child(1, result("12345678901234567891", server.opening()));
@@ -184,7 +184,7 @@ TEST_F(BridgeIdsTest, TheRandomSeedMovesTheNumbers) {
   child(2, result(1));
 }
 
-TEST_F(BridgeIdsTest, EveryNumberIsExactInADouble) {
+TEST_F(BridgeIdsTest, OurIdsFitExactlyInADouble) {
   config.seed = ~std::uint64_t{0};
   client(initialize(0));
   opens(1);
@@ -232,7 +232,7 @@ TEST_F(BridgeIdsTest, AnAnswerToADeadChildsQuestionNeverReachesItsSuccessor) {
   child(2, result(1));
 }
 
-TEST_F(BridgeIdsTest, AnAnswerFindsItsQuestionHoweverItsIdIsSpelledAndOtherIdsFindNone) {
+TEST_F(BridgeIdsTest, MatchesAnAnswerOfTheClientByTheValueOfItsId) {
   open_session();
   child(1, request("\"q\"", "roots/list"));
   done();
@@ -267,7 +267,7 @@ TEST_F(BridgeIdsTest, QuestionsOfTwoChildrenAreKeptApart) {
   EXPECT_THAT(done(), ElementsAre("child 2 " + result(6)));
 }
 
-TEST_F(BridgeIdsTest, LateLinesOfADeadChildAreNobodys) {
+TEST_F(BridgeIdsTest, DropsLateLinesOfADeadChild) {
   open_session();
   client(call(1, "echo"));
   dies(1, 3);

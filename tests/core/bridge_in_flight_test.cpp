@@ -123,7 +123,7 @@ TEST_F(BridgeInFlightTest, ACallJustAfterTheDeathWaitsForTheNextChild) {
   child(2, result(5, text_result("x")));
 }
 
-TEST_F(BridgeInFlightTest, WhatMayHaveRunIsNeverRunAgain) {
+TEST_F(BridgeInFlightTest, ACallThatMayHaveRunIsNeverSentAgain) {
   client(call(5, "pay"));
   client(request(6, "vendor/thing"));
   client(request(7, "tasks/cancel", R"json({"taskId":"1"})json"));
@@ -340,7 +340,7 @@ TEST_F(BridgeInFlightTest, ACrashIsTheLastFailure) {
   EXPECT_EQ(failure["stderrTail"], "no memory");
 }
 
-TEST_F(BridgeInFlightTest, AnEndInGoodOrderIsNoFailure) {
+TEST_F(BridgeInFlightTest, ACleanExitIsNotAFailure) {
   open_session();
   dies(1, 0);
   done();
@@ -361,7 +361,7 @@ TEST_F(BridgeInFlightTest, AChildThatWasGivenUpHasNoExitCode) {
   EXPECT_FALSE(status["history"][0].contains("exit"));
 }
 
-TEST_F(BridgeInFlightTest, WhatAToolSaysOfItselfDoesNotMakeItsCallRepeatable) {
+TEST_F(BridgeInFlightTest, ReadOnlyHintsDoNotMakeACallRepeatable) {
   // Such hints come from the server, so they can't be trusted.
   dies(1, 0);
   server.tools = {
@@ -389,7 +389,7 @@ TEST_F(BridgeInFlightTest, RequestsAboutTasksAreNotSentAgain) {
             5);
 }
 
-TEST_F(BridgeInFlightTest, AListThatIsSentAgainIsNotAnnouncedBesides) {
+TEST_F(BridgeInFlightTest, AListThatIsSentAgainIsNotAnnouncedToo) {
   client(request(5, "tools/list"));
   dies(1, 3);
   server.tools.push_back(tool("more"));

@@ -8,7 +8,7 @@ class BridgeKillTest : public BridgeTest {
   nlohmann::json report() { return nlohmann::json::parse(answer_text()); }
 };
 
-TEST_F(BridgeKillTest, TheLadderRungByRung) {
+TEST_F(BridgeKillTest, ClosesTerminatesAndKillsInTurn) {
   open_session();
   client(call(1, "sitter_kill"));
   EXPECT_THAT(done(), ElementsAre("close 1"));
@@ -52,7 +52,7 @@ TEST_F(BridgeKillTest, ACallInFlightIsAnswered) {
   EXPECT_THAT(got[2], HasSubstr("\"id\":3,"));
 }
 
-TEST_F(BridgeKillTest, NothingIsStartedByWhatWasInFlight) {
+TEST_F(BridgeKillTest, RequestsInFlightDoNotRestartTheChild) {
   // Pure reads are answered too, so that no build is disturbed.
   open_session();
   client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
@@ -195,7 +195,7 @@ TEST_F(BridgeKillTest, EachIsReportedByTheSignalThatItGot) {
   EXPECT_EQ(killed[2]["how"], "SIGKILL");
 }
 
-TEST_F(BridgeKillTest, TheScopeOfTheChildAloneSweepsNothing) {
+TEST_F(BridgeKillTest, ScopeChildSweepsNothing) {
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"child"})json"));
   dies(1, 0);
@@ -203,7 +203,7 @@ TEST_F(BridgeKillTest, TheScopeOfTheChildAloneSweepsNothing) {
                                   HasSubstr(R"json(\"relation\": \"child\")json")));
 }
 
-TEST_F(BridgeKillTest, KillsAtTheSameTimeShareOneLadder) {
+TEST_F(BridgeKillTest, ConcurrentKillsShareOneTakedown) {
   open_session();
   client(call(1, "sitter_kill"));
   client(call(2, "sitter_kill"));
@@ -216,7 +216,7 @@ TEST_F(BridgeKillTest, KillsAtTheSameTimeShareOneLadder) {
   EXPECT_THAT(answer_text(), HasSubstr(R"json("killCount": 1)json"));
 }
 
-TEST_F(BridgeKillTest, AKillThatJoinsMayReachFurther) {
+TEST_F(BridgeKillTest, AJoiningKillCanWidenTheScope) {
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"child"})json"));
   client(call(2, "sitter_kill", R"json({"scope":"same-executable"})json"));
@@ -245,7 +245,7 @@ TEST_F(BridgeKillTest, AKillThatAnotherWidensIsAnsweredBehindTheSweep) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,"), HasSubstr("\"id\":1,")));
 }
 
-TEST_F(BridgeKillTest, AKillThatWouldMeetStrangersIsRefusedBeforeAnythingEnds) {
+TEST_F(BridgeKillTest, AKillThatWouldEndForeignProcessesIsRefusedAtOnce) {
   shared = SharedImage{"/usr/bin/node", {{77, "node app.js"}}};
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
@@ -259,7 +259,7 @@ TEST_F(BridgeKillTest, AKillThatWouldMeetStrangersIsRefusedBeforeAnythingEnds) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"text\":\"x\"")));
 }
 
-TEST_F(BridgeKillTest, ARefusedKillHoldsNothingUpThatWasKilledBefore) {
+TEST_F(BridgeKillTest, ARefusedKillDoesNotDelayAnEarlierKill) {
   shared = SharedImage{"/usr/bin/node", {}};
   open_session();
   client(call(1, "sitter_kill"));
@@ -269,7 +269,7 @@ TEST_F(BridgeKillTest, ARefusedKillHoldsNothingUpThatWasKilledBefore) {
   EXPECT_EQ(report()["count"], 1);
 }
 
-TEST_F(BridgeKillTest, AKillThatMayMeetStrangersAsksNobodyFirst) {
+TEST_F(BridgeKillTest, AKillAllowedToEndForeignProcessesSkipsTheCheck) {
   config.allows_wide_kill = true;
   shared = SharedImage{"/usr/bin/node", {{77, "node app.js"}}};
   open_session();
@@ -300,7 +300,7 @@ TEST_F(BridgeKillTest, AKillWhoseFileIsKnownOnlyAtTheEndOfTheBridgeSweepsNothing
   EXPECT_THAT(done(), Not(Contains(HasSubstr("sweep"))));
 }
 
-TEST_F(BridgeKillTest, TheFileBehindAWrapperIsLookedUpWhileTheChildStillShowsIt) {
+TEST_F(BridgeKillTest, LooksUpTheFileBehindAWrapperBeforeTheChildExits) {
   open_session();
   plays.inspect = false;
   client(call(1, "sitter_kill"));
@@ -316,7 +316,7 @@ TEST_F(BridgeKillTest, ACancelledKillGoesOnWithoutAnAnswer) {
   EXPECT_THAT(done(), ElementsAre("terminate 1", "release 1", "sweep auto terminate"));
 }
 
-TEST_F(BridgeKillTest, AKillBeforeTheChildIsThereTakesItDownWhenItComes) {
+TEST_F(BridgeKillTest, KillsAChildThatStartsAfterTheKill) {
   plays.start = false;
   client(initialize(0));
   client(initialized());
@@ -387,7 +387,7 @@ TEST_F(BridgeKillTest, AKillWhileTheFilesAreLookedAtStartsNothing) {
   start_fails(4, "broken");
 }
 
-TEST_F(BridgeKillTest, AKillDuringTheLadderOfAnotherReasonHurriesNothingAndEnds) {
+TEST_F(BridgeKillTest, AKillJoinsATakedownForAnotherReason) {
   open_session();
   closes_stdout(1);
   EXPECT_THAT(done(), ElementsAre("close 1"));
@@ -397,7 +397,7 @@ TEST_F(BridgeKillTest, AKillDuringTheLadderOfAnotherReasonHurriesNothingAndEnds)
   EXPECT_EQ(report()["count"], 1);
 }
 
-TEST_F(BridgeKillTest, AChildThatCannotBeEndedIsSaidSo) {
+TEST_F(BridgeKillTest, ReportsAChildThatCannotBeEnded) {
   open_session();
   client(call(1, "work"));
   client(call(2, "sitter_kill"));
@@ -432,7 +432,7 @@ TEST_F(BridgeKillTest, KillGraceSetsTheRungs) {
   dies(1, 137, "SIGKILL");
 }
 
-TEST_F(BridgeKillTest, AnAnswerOfAChildThatIsTakenDownStillCounts) {
+TEST_F(BridgeKillTest, AcceptsAnswersDuringTheTakedown) {
   open_session();
   client(call(1, "work"));
   client(call(2, "sitter_kill"));
@@ -456,7 +456,7 @@ TEST_F(BridgeKillTest, ABuiltinCannotBeATask) {
   EXPECT_EQ(answer()["error"]["code"], -32601);
 }
 
-TEST_F(BridgeKillTest, TheStateIsKillingMeanwhile) {
+TEST_F(BridgeKillTest, TheStateIsKillingDuringAKill) {
   open_session();
   client(call(1, "sitter_kill"));
   done();

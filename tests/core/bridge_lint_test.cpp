@@ -83,7 +83,7 @@ TEST_F(BridgeLintTest, BesideStructuredContentAFindingIsNotYetTold) {
   EXPECT_EQ(first_text(), line(kBadToolFinding));
 }
 
-TEST_F(BridgeLintTest, ANewFindingStandsBesideStructuredContentAgain) {
+TEST_F(BridgeLintTest, ANewFindingIsAddedBesideStructuredContentToo) {
   const std::string structured = R"json({"content":[],"structuredContent":{}})json";
   server.tools = {tool("echo"), with_output("add"), kBadTool};
   open_session();
@@ -119,7 +119,7 @@ TEST_F(BridgeLintTest, AFindingInANewServerStandsBehindTheRestart) {
                                   EndsWith("\n" + line(kBadToolFinding))));
 }
 
-TEST_F(BridgeLintTest, AServerThatWasMendedHasNoLintAnyMore) {
+TEST_F(BridgeLintTest, AFixedServerHasNoFindings) {
   server.tools = {tool("echo"), with_output("add"), kBadTool};
   open_session();
   calls(1, "add");
@@ -187,7 +187,7 @@ TEST_F(BridgeLintTest, BuiltInToolsAreNotLinted) {
   EXPECT_THAT(client_got(), Contains(HasSubstr(R"json(tool \\\"sitter_status\\\": a result)json")));
 }
 
-TEST_F(BridgeLintTest, WithoutTheLintNothingIsSaid) {
+TEST_F(BridgeLintTest, ReportsNoFindingsWithTheLintOff) {
   config.lints = false;
   server.tools = {with_output("add"), kBadTool};
   open_session();

@@ -72,7 +72,7 @@ TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("sitter_status")));
 }
 
-TEST_F(BridgeListsTest, ATakenNameMovesOurs) {
+TEST_F(BridgeListsTest, PrefixesABuiltinToolWhoseNameTheChildUses) {
   server.tools = {tool("sitter_status"), tool("outer_sitter_status")};
   open_session();
   client(request(1, "tools/list"));
@@ -89,7 +89,7 @@ TEST_F(BridgeListsTest, ATakenNameMovesOurs) {
   EXPECT_THAT(answer_text(), HasSubstr("childCommand"));
 }
 
-TEST_F(BridgeListsTest, ATakenNameMovesOursAlsoWhenTheClientIsAnsweredFirst) {
+TEST_F(BridgeListsTest, PrefixesABuiltinToolAlsoIfTheClientIsAnsweredFirst) {
   server.tools = {tool("sitter_kill")};
   client(initialize(0));
   child(1, result(0, server.opening()));
@@ -102,7 +102,7 @@ TEST_F(BridgeListsTest, ATakenNameMovesOursAlsoWhenTheClientIsAnsweredFirst) {
   opens(1);
 }
 
-TEST_F(BridgeListsTest, AFreedNameComesBack) {
+TEST_F(BridgeListsTest, RestoresTheNameOfABuiltinToolOnceItIsFree) {
   server.tools = {tool("sitter_status")};
   open_session();
   dies(1, 0);
@@ -151,7 +151,7 @@ TEST_F(BridgeListsTest, AToolsResultThatIsNotAnArrayIsPassedOn) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"tools":null})json")));
 }
 
-TEST_F(BridgeListsTest, OtherListsOfAChildWithoutThemAreItsAffair) {
+TEST_F(BridgeListsTest, PassesOtherListsOnThoughTheChildHasNone) {
   open_session();
   client(request(1, "prompts/list"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + request(1, "prompts/list")));
@@ -235,7 +235,7 @@ TEST_F(BridgeListsTest, AChildThatLostAFeatureHasAnEmptyList) {
   EXPECT_THAT(answer_text(), HasSubstr("prompts: -1 removed (p)"));
 }
 
-TEST_F(BridgeListsTest, AFeatureThatTheClientWasNeverToldOfIsNotAnnounced) {
+TEST_F(BridgeListsTest, DoesNotAnnounceAnUndeclaredFeature) {
   // The bridge may use only features that the opening has declared.
   open_session();
   dies(1, 0);
@@ -252,7 +252,7 @@ TEST_F(BridgeListsTest, AFeatureThatTheClientWasNeverToldOfIsNotAnnounced) {
   EXPECT_THAT(client_got(), Not(Contains(HasSubstr("prompts/list_changed"))));
 }
 
-TEST_F(BridgeListsTest, PagesThatGoInACircleAreGivenUp) {
+TEST_F(BridgeListsTest, StopsReadingPagesThatRepeat) {
   open_session();
   dies(1, 0);
   client(call(1, "echo"));
@@ -317,7 +317,7 @@ TEST_F(BridgeListsTest, AListThatTheBridgeHasAnsweredAsEmptyIsKnownToTheClient) 
   child(3, result(2));
 }
 
-TEST_F(BridgeListsTest, ChangesDuringATakingAreTakenAnew) {
+TEST_F(BridgeListsTest, FetchesAgainAfterAChangeDuringTheFetch) {
   open_session();
   child(1, notification("notifications/tools/list_changed"));
   child(1, notification("notifications/tools/list_changed"));
@@ -332,7 +332,7 @@ TEST_F(BridgeListsTest, ChangesDuringATakingAreTakenAnew) {
   child(2, result(1));
 }
 
-TEST_F(BridgeListsTest, AChangeInTheMiddleOfARespawnIsTakenAnew) {
+TEST_F(BridgeListsTest, FetchesAgainAfterAChangeDuringARespawn) {
   open_session();
   dies(1, 0);
   client(call(1, "echo"));
@@ -381,7 +381,7 @@ TEST_F(BridgeListsTest, TheNumberOfTemplatesThatAreKeptIsBounded) {
   EXPECT_THAT(answer()["result"]["resourceTemplates"], SizeIs(limits::kTemplatesMax));
 }
 
-TEST_F(BridgeListsTest, AnIdThatWasListedBeforeADeathIsAnOrdinaryOneAfterIt) {
+TEST_F(BridgeListsTest, ACallMayReuseTheIdOfAListAfterACrash) {
   open_session();
   client(request(1, "tools/list"));
   dies(1, 3);

@@ -157,8 +157,7 @@ TEST_F(BridgeNoticeTest, TheCrashReportOfTheBridgeGetsNoNotice) {
                                 HasSubstr("2 restarts since the last notice"))));
 }
 
-TEST_F(BridgeNoticeTest,
-       BesideStructuredContentTheNoticeComesLastAndIsRepeatedInTheNextPlainResult) {
+TEST_F(BridgeNoticeTest, AppendsTheNoticeToStructuredContentAndRepeatsItInTheNextPlainResult) {
   const std::string structured =
       R"json({"content":[{"type":"text","text":"{}"}],"structuredContent":{}})json";
   respawn_with_call();
@@ -189,7 +188,7 @@ TEST_F(BridgeNoticeTest, AnAnswerWithALoneSurrogateGetsTheNotice) {
                                 HasSubstr(R"json("x":1,"x":2)json"))));
 }
 
-TEST_F(BridgeNoticeTest, AnIdThatIsSpelledDifferentlyIsMendedToo) {
+TEST_F(BridgeNoticeTest, RestoresTheSpellingOfTheIdBesideTheNotice) {
   respawn_with_call(call("1.0", "echo"));
   child(2, result(1, text_result("x")));
   EXPECT_THAT(client_got(),

@@ -40,7 +40,7 @@ TEST_F(BridgeNoticeWordsTest, TheFirstLineKeepsItsOrder) {
                  "tools: +1 added (search_index), -1 removed (echo)."));
 }
 
-TEST_F(BridgeNoticeWordsTest, EndsAreCalledByTheirNames) {
+TEST_F(BridgeNoticeWordsTest, NamesEachKindOfExit) {
   open_session();
   const std::vector<std::tuple<int, std::string, std::string>> ends = {
       {3, "", "⚠ crashed (exit 3) after 0s"},
@@ -91,7 +91,7 @@ TEST_F(BridgeNoticeWordsTest, ACrashBetweenTwoCallsTellsItsLastWords) {
                                        "\n| two\n| three\n|   four"));
 }
 
-TEST_F(BridgeNoticeWordsTest, ACrashThatACallWasToldOfIsNotToldWithItsLastWordsAgain) {
+TEST_F(BridgeNoticeWordsTest, DoesNotRepeatTheStderrOfACrashThatACallReported) {
   open_session();
   client(call(1, "echo"));
   child_says(1, "boom");
@@ -228,7 +228,7 @@ TEST_F(BridgeNoticeWordsTest, ListsThatCouldNotBeTakenAreNamed) {
                         "many, or not at all: tools, prompts"));
 }
 
-TEST_F(BridgeNoticeWordsTest, AnOrderToInspectThatIsAnsweredLateStillWorks) {
+TEST_F(BridgeNoticeWordsTest, ALateInspectionStillWorks) {
   plays.inspect = false;
   open_session();
   dies(1, 0);
@@ -250,7 +250,7 @@ TEST_F(BridgeNoticeWordsTest, ABridgeBehindABridgeNamesItsOwnTools) {
   EXPECT_THAT(answer_text(), HasSubstr("outer_sitter_child_stderr shows more"));
 }
 
-TEST_F(BridgeNoticeWordsTest, AToolThatWasAddedIsToldWithWhatIsNeededToCallIt) {
+TEST_F(BridgeNoticeWordsTest, ReportsAnAddedToolWithItsParameters) {
   open_session();
   dies(1, 0);
   server.tools.push_back(
@@ -265,7 +265,7 @@ TEST_F(BridgeNoticeWordsTest, AToolThatWasAddedIsToldWithWhatIsNeededToCallIt) {
                           HasSubstr("string"), HasSubstr("limit"), HasSubstr("integer")));
 }
 
-TEST_F(BridgeNoticeWordsTest, WhatTheClientHasListedItselfIsCompared) {
+TEST_F(BridgeNoticeWordsTest, ComparesWithTheListsThatTheClientFetched) {
   open_session();
   client(request(1, "tools/list"));
   child(1, result(1, Server::list("tools", {tool("echo"), tool("grown")})));

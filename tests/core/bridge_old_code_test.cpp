@@ -36,7 +36,7 @@ class BridgeOldCodeTest : public BridgeTest {
   int id_ = 0;
 };
 
-TEST_F(BridgeOldCodeTest, TheResultOfTheVeryCallNamesTheChangeAndTheNextDoesNot) {
+TEST_F(BridgeOldCodeTest, NamesAChangeInTheFirstResultOnly) {
   open_session();
   EXPECT_EQ(result_of_call(), "x");
   source_changes("server.py");
@@ -57,7 +57,7 @@ TEST_F(BridgeOldCodeTest, AFurtherChangeIsNamedToo) {
   EXPECT_THAT(result_of_call(), HasSubstr("server.py changed just now"));
 }
 
-TEST_F(BridgeOldCodeTest, TheAgeCountsUntilTheResultLeaves) {
+TEST_F(BridgeOldCodeTest, MeasuresTheAgeWhenTheResultIsSent) {
   open_session();
   source_changes("server.py");
   ask();
@@ -96,21 +96,21 @@ TEST_F(BridgeOldCodeTest, ACallThatHasWaitedForItsServerLeadsToALookToo) {
   child(2, result(1));
 }
 
-TEST_F(BridgeOldCodeTest, WhereFilesAreWatchedNobodyLooks) {
+TEST_F(BridgeOldCodeTest, DoesNotCheckSourcesIfFilesAreWatched) {
   config.watch_patterns = {"src"};
   open_session();
   source_changes("server.py");
   EXPECT_EQ(result_of_call(), "x");
 }
 
-TEST_F(BridgeOldCodeTest, WhereTheBinaryIsWatchedNobodyLooks) {
+TEST_F(BridgeOldCodeTest, DoesNotCheckSourcesIfTheBinaryIsWatched) {
   config.watches_binary = true;
   open_session();
   source_changes("server.py");
   EXPECT_EQ(result_of_call(), "x");
 }
 
-TEST_F(BridgeOldCodeTest, WithoutNoticesNobodyLooks) {
+TEST_F(BridgeOldCodeTest, DoesNotCheckSourcesWithoutNotices) {
   config.writes_notices = false;
   plays.sources = false;
   open_session();
@@ -128,7 +128,7 @@ TEST_F(BridgeOldCodeTest, AnErrorNamesItToo) {
   EXPECT_EQ(result_of_call(), "x");
 }
 
-TEST_F(BridgeOldCodeTest, ANewServerIsNotAccused) {
+TEST_F(BridgeOldCodeTest, DoesNotCallANewServerStale) {
   open_session();
   source_changes("server.py");
   ask();
@@ -141,7 +141,7 @@ TEST_F(BridgeOldCodeTest, ANewServerIsNotAccused) {
   EXPECT_THAT(answer_text_of(2), AllOf(HasSubstr("server restarted"), Not(HasSubstr(kOldCode))));
 }
 
-TEST_F(BridgeOldCodeTest, ALookAtAServerThatIsGoneSaysNothingOfTheNext) {
+TEST_F(BridgeOldCodeTest, ACheckOfADeadServerDoesNotApplyToTheNext) {
   plays.sources = false;
   open_session();
   ask();
@@ -154,7 +154,7 @@ TEST_F(BridgeOldCodeTest, ALookAtAServerThatIsGoneSaysNothingOfTheNext) {
   EXPECT_THAT(answer_text_of(2), Not(HasSubstr(kOldCode)));
 }
 
-TEST_F(BridgeOldCodeTest, TheServerThatIsReplacedDoesNotSayIt) {
+TEST_F(BridgeOldCodeTest, AServerBeingReplacedIsNotCalledStale) {
   config.build_command = "make";
   open_session();
   source_changes("server.py");
@@ -166,7 +166,7 @@ TEST_F(BridgeOldCodeTest, TheServerThatIsReplacedDoesNotSayIt) {
   EXPECT_EQ(answer_text_of(1), "x");
 }
 
-TEST_F(BridgeOldCodeTest, WhileARebuildIsOnItsWayNothingIsSaid) {
+TEST_F(BridgeOldCodeTest, ReportsNoOldCodeDuringARebuild) {
   config.build_command = "make";
   plays.sources = false;
   open_session();
@@ -190,7 +190,7 @@ TEST_F(BridgeOldCodeTest, AnAnswerDuringARebuildSaysNothingOfAnEarlierChange) {
   EXPECT_THAT(result_of_call(), HasSubstr(kOldCode));
 }
 
-TEST_F(BridgeOldCodeTest, ItStandsBelowTheNoticeOfARestart) {
+TEST_F(BridgeOldCodeTest, OldCodeIsNamedBelowTheRestartNotice) {
   open_session();
   dies(1, 0);
   done();
@@ -223,7 +223,7 @@ TEST_F(BridgeOldCodeTest, BesideStructuredContentEachChangeStandsOnce) {
   EXPECT_EQ(result_of_call(), "x");
 }
 
-TEST_F(BridgeOldCodeTest, WhatTheClientHasGivenUpIsSaidAgain) {
+TEST_F(BridgeOldCodeTest, NamesAChangeAgainIfItsCallWasCancelled) {
   open_session();
   source_changes("server.py");
   EXPECT_THAT(result_of_call(), HasSubstr(kOldCode));
@@ -234,7 +234,7 @@ TEST_F(BridgeOldCodeTest, WhatTheClientHasGivenUpIsSaidAgain) {
             "sitter_kill, then call again");
 }
 
-TEST_F(BridgeOldCodeTest, WhatTheClientHasGivenUpIsNotSaidOfTheNextServer) {
+TEST_F(BridgeOldCodeTest, DoesNotBlameTheNextServerForACancelledChange) {
   open_session();
   source_changes("server.py");
   EXPECT_THAT(result_of_call(), HasSubstr(kOldCode));
@@ -247,7 +247,7 @@ TEST_F(BridgeOldCodeTest, WhatTheClientHasGivenUpIsNotSaidOfTheNextServer) {
   EXPECT_THAT(answer_text_of(2), Not(HasSubstr(kOldCode)));
 }
 
-TEST_F(BridgeOldCodeTest, NoAnswerIsHeldForIt) {
+TEST_F(BridgeOldCodeTest, HoldsNoAnswerForAnOldCodeNotice) {
   open_listed_session();
   source_changes("server.py");
   ask();
@@ -265,7 +265,7 @@ TEST_F(BridgeOldCodeTest, AStatusLooksAtTheSources) {
   EXPECT_THAT(answer_text(), HasSubstr(R"json("binaryStale": true)json"));
 }
 
-TEST_F(BridgeOldCodeTest, AKillLooksAtNoSources) {
+TEST_F(BridgeOldCodeTest, AKillDoesNotCheckTheSources) {
   plays.inspect = false;
   open_session();
   client(call(1, "sitter_kill"));

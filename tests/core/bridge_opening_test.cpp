@@ -78,7 +78,7 @@ TEST_F(BridgeOpeningTest, RequestsBeforeInitializedGoToAnOpenedChild) {
   child(1, result(1, Server::list("tools", server.tools)));
 }
 
-TEST_F(BridgeOpeningTest, OnlyTheSplicesAreAddedToTheOpening) {
+TEST_F(BridgeOpeningTest, ChangesTheOpeningOnlyWhereItAddsToIt) {
   client(initialize(1));
   done();
   child(
@@ -353,7 +353,7 @@ TEST_F(BridgeOpeningTest, TwoOpeningsAtOnceAreBothAnswered) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, amended(server.opening()))));
 }
 
-TEST_F(BridgeOpeningTest, ASecondOpeningThatTheChildDiesOfDoesNotCostTheSession) {
+TEST_F(BridgeOpeningTest, TheSessionSurvivesASecondOpeningThatCrashesTheChild) {
   open_session();
   client(initialize(7));
   dies(1, 3);

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-TEST_F(BridgeOwnRestartTest, ARefusedCallLeadsToAListThatShowsIt) {
+TEST_F(BridgeOwnRestartTest, ChecksARefusedCallWithToolsList) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));
@@ -18,7 +18,7 @@ TEST_F(BridgeOwnRestartTest, ARefusedCallLeadsToAListThatShowsIt) {
   EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
 }
 
-TEST_F(BridgeOwnRestartTest, TheNewServerIsOpenedListedComparedAndToldAndTheCallIsSentOnceMore) {
+TEST_F(BridgeOwnRestartTest, OpensListsAndReportsTheNewServerAndSendsTheCallAgain) {
   open_used_session();
   server.tools = {tool("echo"), tool("added")};
   is_found();
@@ -141,7 +141,7 @@ TEST_F(BridgeOwnRestartTest, AnErrorOfAServerThatAnswersTheListIsPassedOn) {
   child(1, result(3, text_result("old")));
 }
 
-TEST_F(BridgeOwnRestartTest, AnErrorInOtherWordsThanTheRefusalOfTheListMayBeThatOfACallThatHasRun) {
+TEST_F(BridgeOwnRestartTest, DoesNotSendACallAgainIfItsErrorDiffersFromTheRefusedList) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2, "The database is not initialized"));
@@ -272,7 +272,7 @@ TEST_F(BridgeOwnRestartTest, AServerThatListsItsToolsWhenAskedAgainIsOpen) {
   child(1, result(2, text_result("open")));
 }
 
-TEST_F(BridgeOwnRestartTest, AServerWithoutAListIsNotSuspectedForAnErrorThatDoesNotNameTheOpening) {
+TEST_F(BridgeOwnRestartTest, AnUnrelatedErrorOfAServerWithoutListsRaisesNoSuspicion) {
   client(initialize(0));
   child(1, result(0, server.opening()));
   client(initialized());
@@ -297,7 +297,7 @@ TEST_F(BridgeOwnRestartTest, ASecondRestartDuringTheFirstIsFoundToo) {
   EXPECT_THAT(answer_text(), HasSubstr("server restarted (spawn #3"));
 }
 
-TEST_F(BridgeOwnRestartTest, AServerThatRefusesEverythingAfterTwoMoreOpeningsIsBelieved) {
+TEST_F(BridgeOwnRestartTest, PassesRefusalsOnAfterTwoMoreOpenings) {
   static_assert(limits::kDoubtfulRestartsMax == 2);
   open_used_session();
   is_found();
@@ -392,7 +392,7 @@ TEST_F(BridgeOwnRestartTest, TheNewServerMustBeOpenInTime) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("had not answered its opening")));
 }
 
-TEST_F(BridgeOwnRestartTest, ARefusalBesideANewServerSaysWhatItMayMean) {
+TEST_F(BridgeOwnRestartTest, ExplainsARefusalThatComesDuringARebuild) {
   open_used_session();
   client(call(2, "echo"));
   client(call(3, "echo"));
@@ -407,7 +407,7 @@ TEST_F(BridgeOwnRestartTest, ARefusalBesideANewServerSaysWhatItMayMean) {
   dies(1, 0);
 }
 
-TEST_F(BridgeOwnRestartTest, AKillEndsTheDoubt) {
+TEST_F(BridgeOwnRestartTest, AKillEndsTheSuspicion) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));
@@ -429,7 +429,7 @@ TEST_F(BridgeOwnRestartTest, TheServerIsOpenedAgainWhileABuildRuns) {
   dies(2, 0);
 }
 
-TEST_F(BridgeOwnRestartTest, ANewServerBesideItEndsTheDoubt) {
+TEST_F(BridgeOwnRestartTest, ACandidateServerEndsTheSuspicion) {
   open_used_session();
   client(rebuild(3));
   client(call(2, "echo"));
@@ -442,7 +442,7 @@ TEST_F(BridgeOwnRestartTest, ANewServerBesideItEndsTheDoubt) {
   dies(1, 0);
 }
 
-TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
+TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheSuspicion) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));
@@ -454,7 +454,7 @@ TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
   EXPECT_THAT(client_got(), ElementsAre(unclear(3)));
 }
 
-TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {
+TEST_F(BridgeOwnRestartTest, ACrashDuringTheSuspicionAnswersTheCall) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));

@@ -117,7 +117,7 @@ TEST_F(BridgePressureTest, AnswersOfADeafChildStillPass) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1)));
 }
 
-TEST_F(BridgePressureTest, ADeadChildHoldsNothingUp) {
+TEST_F(BridgePressureTest, ADeadChildDoesNotBlockTheClient) {
   input_full(1);
   dies(1, 3);
   EXPECT_TRUE(bridge().reads_client());
@@ -129,7 +129,7 @@ TEST_F(BridgePressureTest, ADeadChildHoldsNothingUp) {
   child(2, result(1));
 }
 
-TEST_F(BridgePressureTest, AnOpeningOfADeafChildIsStillEnded) {
+TEST_F(BridgePressureTest, AKillEndsTheOpeningOfADeafChild) {
   dies(1, 0);
   client(call(1, "echo"));
   input_full(2);
@@ -176,7 +176,7 @@ class BridgeCrowdTest : public BridgeTest {
   }
 };
 
-TEST_F(BridgeCrowdTest, OverTheBoundARequestIsNotKeptAndNotSentAgain) {
+TEST_F(BridgeCrowdTest, DoesNotResendARequestAboveTheByteLimit) {
   constexpr std::size_t size = limits::kInFlightBytesMax / 4;
   // Besides its line, each request has an id of one byte.
   for (int n = 1; n <= 4; ++n) client(read(n, n < 4 ? size : size - 5));
@@ -208,7 +208,7 @@ TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
   }
 }
 
-TEST_F(BridgeCrowdTest, WhenTheIdsAreOverTheBoundTheClientIsNotReadForASecond) {
+TEST_F(BridgeCrowdTest, PausesReadingForASecondIfTheIdsExceedTheLimit) {
   crowd();
   EXPECT_FALSE(bridge().reads_client());
   // What was read already is still passed on.
@@ -231,7 +231,7 @@ TEST_F(BridgeCrowdTest, WhenTheIdsAreOverTheBoundTheClientIsNotReadForASecond) {
   child(1, result(3));
 }
 
-TEST_F(BridgeCrowdTest, AtTheBoundTheClientIsReadAndAboveItAfterTheNextAnswer) {
+TEST_F(BridgeCrowdTest, PausesReadingAboveTheLimitUntilTheNextAnswer) {
   const std::string id = "\"" + std::string(limits::kInFlightBytesMax - 2, 'x') + "\"";
   client(request(id, "vendor/x"));
   EXPECT_TRUE(bridge().reads_client());

@@ -35,7 +35,7 @@ TEST_F(BridgeProbeTest, ASilentChildIsOpenedAllTheSame) {
   client(cancelled("\"p\""));
 }
 
-TEST_F(BridgeProbeTest, AProbeInVainIsNotWaitedForAtTheEnd) {
+TEST_F(BridgeProbeTest, DoesNotWaitForAFailedProbeAtTheEnd) {
   client(enveloped("\"p\"", "server/discover"));
   client(initialize(0));
   opens(1);
@@ -54,7 +54,7 @@ TEST_F(BridgeProbeTest, TheStartOfAProbedChildIsMeasuredOnce) {
   child(1, error("\"p\"", -32601, "Method not found"));
 }
 
-TEST_F(BridgeProbeTest, AChildThatExitsOnItHasNotCrashed) {
+TEST_F(BridgeProbeTest, AChildThatExitsOnAProbeHasNotCrashed) {
   client(enveloped("\"p\"", "server/discover"));
   done();
   dies(1, 1);

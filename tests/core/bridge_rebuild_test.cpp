@@ -241,7 +241,7 @@ TEST_F(BridgeRebuildTest, AServerThatDiesDuringABuildIsStartedFromTheNewBuild) {
   child(2, result(2));
 }
 
-TEST_F(BridgeRebuildTest, AnOldServerThatDiesWhileTheNewOneOpensHasItsSuccessor) {
+TEST_F(BridgeRebuildTest, TheNewServerTakesOverIfTheOldOneDiesDuringTheOpening) {
   open_session();
   client(call(2, "crash"));
   build_works();
@@ -457,7 +457,7 @@ TEST_F(StatelessRebuildTest, AStatelessSettingIsNotSentToTheNewServer) {
   EXPECT_THAT(done(), Not(Contains(HasSubstr("child 2 "))));
 }
 
-TEST_F(StatelessRebuildTest, AServerThatDoesNotComeLeavesTheStreams) {
+TEST_F(StatelessRebuildTest, AFailedStartLeavesTheStreamsOpen) {
   serve_session();
   open_stream(kTools, kTools);
   client(enveloped_call(5, "sitter_rebuild"));
@@ -481,7 +481,7 @@ TEST_F(StatelessRebuildTest, ALateListOfTheOldServerIsNotKept) {
               ElementsAre(AllOf(HasSubstr("\"id\":6,"), HasSubstr(R"json("ttlMs":0,)json"))));
 }
 
-TEST_F(BridgeRebuildTest, ACrashIsToldThoughTheNewServerIsThereBeforeItIsOver) {
+TEST_F(BridgeRebuildTest, ReportsACrashThatEndsAfterTheNewServerIsUp) {
   open_session();
   build_works();
   // A process that the child has started holds its pipes for a moment.

@@ -72,7 +72,7 @@ TEST_F(BridgeReloadTest, AFailureThatACallHasMendedIsNotTold) {
   EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
 }
 
-TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
+TEST_F(BridgeReloadTest, ReportsAFailureTogetherWithTheRestart) {
   open_session();
   reload();
   dies(build(1), 0);
@@ -97,7 +97,7 @@ TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
             HasSubstr("serves on"), Not(HasSubstr("the build"))));
 }
 
-TEST_F(BridgeReloadTest, ACallJoinsIt) {
+TEST_F(BridgeReloadTest, ACallJoinsTheReload) {
   open_session();
   reload();
   client(rebuild(1));
@@ -179,7 +179,7 @@ TEST_F(BridgeReloadTest, EachFailureIsToldAlsoBesideStructure) {
   EXPECT_TRUE(structured("exit 3"));
 }
 
-TEST_F(BridgeReloadTest, WithoutABuildCommandNoToolIsNamedThatIsNotThere) {
+TEST_F(BridgeReloadTest, DoesNotNameSitterRebuildWithoutABuildCommand) {
   config.build_command.clear();
   open_session();
   reload();
@@ -212,7 +212,7 @@ TEST_F(BridgeReloadTest, AfterAKillThatFindsNothingNoRestartFollowsAFailedBuild)
   EXPECT_THAT(done(), Not(Contains("start 2")));
 }
 
-TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {
+TEST_F(BridgeReloadTest, IgnoresAReloadAtTheEndOfTheSession) {
   open_session();
   client(call(2, "slow"));
   client_closes_input();

@@ -52,7 +52,7 @@ class BridgeReplayTest : public RespawnTest {
   int own_id_ = 2;
 };
 
-TEST_F(BridgeReplayTest, TheLastSuccessfulOneIsMadeAgainBeforeAnythingElse) {
+TEST_F(BridgeReplayTest, RepeatsTheLastSuccessfulCallFirst) {
   open_session();
   call_works(1, "connect", R"json({"host":"a"})json");
   call_works(2, "connect", R"json({"host":"b"})json");
@@ -159,7 +159,7 @@ TEST_F(BridgeReplayTest, ACallThatRestartsTheServerIsMadeALimitedNumberOfTimes) 
   EXPECT_EQ(calls_after_a_restart(), 1u);
 }
 
-TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {
+TEST_F(BridgeReplayTest, DoesNotRepeatACallThatCrashedTheServer) {
   open_session();
   call_works(1, "connect");
   asked_of_next();
@@ -184,7 +184,7 @@ TEST_F(BridgeReplayTest, AnErrorWithoutAWordIsAFailureToo) {
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("(--replay-call) failed: connect: it gave no"));
 }
 
-TEST_F(BridgeReplayTest, WhatACandidateDiesOfIsToldWithTheReload) {
+TEST_F(BridgeReplayTest, ReportsACallThatCrashedTheCandidateWithTheReload) {
   open_session();
   call_works(1, "connect");
   ask_reload();
@@ -197,7 +197,7 @@ TEST_F(BridgeReplayTest, WhatACandidateDiesOfIsToldWithTheReload) {
                                      HasSubstr("not called again")));
 }
 
-TEST_F(BridgeReplayTest, WhatTheOldServerAcceptsMeanwhileIsToldAfterIt) {
+TEST_F(BridgeReplayTest, RepeatsASubscriptionMadeMeanwhileAfterTheCalls) {
   server.capabilities = R"json({"tools":{},"resources":{"subscribe":true}})json";
   open_session();
   call_works(1, "connect");
@@ -213,7 +213,7 @@ TEST_F(BridgeReplayTest, WhatTheOldServerAcceptsMeanwhileIsToldAfterIt) {
   opens(2);
 }
 
-TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
+TEST_F(BridgeReplayTest, DoesNotRepeatACallTooLargeToKeep) {
   open_session();
   const auto arguments = [](std::size_t size) { return "\"" + std::string(size - 2, 'x') + "\""; };
   call_works(1, "connect", arguments(limits::kReplayBytesMax));
@@ -249,7 +249,7 @@ class LateReplayTest : public BridgeReplayTest {
   }
 };
 
-TEST_F(LateReplayTest, IsMadeAtTheNewOneBeforeItServes) {
+TEST_F(LateReplayTest, IsSentToTheNewServerBeforeItServes) {
   reload_in_a_call();
   succeeds(1, 2);
   EXPECT_THAT(calls_in(done()), IsEmpty()) << "one after the other";
@@ -260,7 +260,7 @@ TEST_F(LateReplayTest, IsMadeAtTheNewOneBeforeItServes) {
   opens(2);
 }
 
-TEST_F(LateReplayTest, TakesThePlaceOfOneThatWasNotMadeYet) {
+TEST_F(LateReplayTest, ReplacesACallThatWasNotRepeatedYet) {
   open_session();
   call_works(1, "connect");
   call_works(2, "open_project", R"json({"name":"x"})json");
@@ -276,7 +276,7 @@ TEST_F(LateReplayTest, TakesThePlaceOfOneThatWasNotMadeYet) {
   opens(2);
 }
 
-TEST_F(LateReplayTest, IsMadeWhileTheListsAreTaken) {
+TEST_F(LateReplayTest, IsSentWhileTheListsAreFetched) {
   reload_in_a_call();
   child(2, result("#3", text_result("connected")));
   done();
@@ -285,7 +285,7 @@ TEST_F(LateReplayTest, IsMadeWhileTheListsAreTaken) {
   opens(2);
 }
 
-TEST_F(LateReplayTest, IsMadeBehindTheSwap) {
+TEST_F(LateReplayTest, IsSentAfterTheSwap) {
   swap();
   succeeds(1, 2);
   EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
@@ -299,7 +299,7 @@ TEST_F(LateReplayTest, IsMadeBehindTheSwap) {
   succeeds(3, 103);
 }
 
-TEST_F(LateReplayTest, IsNotMadeOverALaterSuccess) {
+TEST_F(LateReplayTest, IsSkippedAfterALaterSuccess) {
   swap();
   client(connect(3, "c"));
   succeeds(2, 3);
@@ -313,7 +313,7 @@ TEST_F(LateReplayTest, IsNotMadeOverALaterSuccess) {
   succeeds(3, 103);
 }
 
-TEST_F(LateReplayTest, IsMadeWhenALaterCallHasFailed) {
+TEST_F(LateReplayTest, IsSentIfALaterCallFailed) {
   swap();
   client(connect(3, "c"));
   done();
@@ -324,7 +324,7 @@ TEST_F(LateReplayTest, IsMadeWhenALaterCallHasFailed) {
   opens(2);
 }
 
-TEST_F(LateReplayTest, IsNotMadeWhenTheClientHasCalledWhileItsTurnWasWaitedFor) {
+TEST_F(LateReplayTest, IsSkippedIfTheClientCalledTheToolMeanwhile) {
   open_session();
   call_works(1, "connect");
   call_works(2, "open_project");
@@ -342,7 +342,7 @@ TEST_F(LateReplayTest, IsNotMadeWhenTheClientHasCalledWhileItsTurnWasWaitedFor) 
   EXPECT_THAT(calls_in(done()), IsEmpty());
 }
 
-TEST_F(LateReplayTest, SeveralAreMadeInTheOrderOfTheOption) {
+TEST_F(LateReplayTest, SeveralAreSentInTheOrderOfTheOption) {
   config.replayed_tools = {"connect", "open_project", "login"};
   open_session();
   client(connect(2, "b"));
@@ -357,7 +357,7 @@ TEST_F(LateReplayTest, SeveralAreMadeInTheOrderOfTheOption) {
   EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("open_project"), HasSubstr("login")));
 }
 
-TEST_F(LateReplayTest, IsBlamedForADeathWithoutARequestOfTheClient) {
+TEST_F(LateReplayTest, IsBlamedForACrashWithoutClientRequests) {
   swap();
   succeeds(1, 2);
   done();
@@ -368,7 +368,7 @@ TEST_F(LateReplayTest, IsBlamedForADeathWithoutARequestOfTheClient) {
   succeeds(3, 103);
 }
 
-TEST_F(LateReplayTest, IsNotBlamedForADeathDuringACallOfTheClient) {
+TEST_F(LateReplayTest, IsNotBlamedForACrashDuringAClientCall) {
   swap();
   succeeds(1, 2);
   client(call(4, "die"));
@@ -396,8 +396,7 @@ TEST_F(LateReplayTest, TellsOfItsFailureInTheNextResult) {
 /// Sessions without an opening.
 class StatelessReplayTest : public StatelessTest {};
 
-TEST_F(StatelessReplayTest,
-       ItIsTheFirstThingThatAServerIsAskedAndItsTimeBeginsWithTheFirstMessage) {
+TEST_F(StatelessReplayTest, IsTheFirstRequestAndItsTimeoutStartsAtTheFirstMessage) {
   config.replayed_tools = {"connect"};
   serve_session();
   client(enveloped_call(2, "connect"));
@@ -419,7 +418,7 @@ TEST_F(StatelessReplayTest,
 
 class StreamsReplayTest : public StreamsTest {};
 
-TEST_F(StreamsReplayTest, AStreamIsAskedForAfterIt) {
+TEST_F(StreamsReplayTest, AStreamIsReopenedAfterTheCall) {
   config.replayed_tools = {"connect"};
   open_stream(kTools, kTools);
   client(enveloped_call(2, "connect"));
@@ -433,7 +432,7 @@ TEST_F(StreamsReplayTest, AStreamIsAskedForAfterIt) {
   child(2, result(3, complete_text("a")));
 }
 
-TEST_F(BridgeReplayTest, ALargeNamedCallKeepsNobodyElseFromTheServer) {
+TEST_F(BridgeReplayTest, ALargeNamedCallDoesNotBlockOthers) {
   open_session();
   client(call(1, "connect", "{\"x\":\"" + std::string(limits::kInFlightBytesMax, 'x') + "\"}"));
   EXPECT_TRUE(bridge().reads_client());

@@ -20,7 +20,7 @@ TEST_F(BridgeRespawnTest, ADeadChildStaysDown) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeRespawnTest, ChatterDoesNotStartTheChild) {
+TEST_F(BridgeRespawnTest, PingsAndNotificationsDoNotStartTheChild) {
   // Otherwise chatter would start the child in the middle of a build.
   open_session();
   child(1, request(0, "roots/list"));
@@ -203,7 +203,7 @@ TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThe
   child(2, result(1));
 }
 
-TEST_F(BridgeRespawnTest, ALateListLeaksToNobody) {
+TEST_F(BridgeRespawnTest, DropsALateListOfTheBridge) {
   call_while_down();
   child(2, result("#2", server.opening()));
   time_passes(seconds(2));
@@ -233,7 +233,7 @@ TEST_F(BridgeRespawnTest, ARespawnedChildThatIsSlowServes) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("startup 20s")));
 }
 
-TEST_F(BridgeRespawnTest, AnotherLegacyVersionIsTakenAndTold) {
+TEST_F(BridgeRespawnTest, AcceptsAndReportsAnotherLegacyVersion) {
   open_session();
   down();
   server.protocol_version = "2024-11-05";

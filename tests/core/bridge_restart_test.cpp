@@ -32,7 +32,7 @@ TEST_F(BridgeRestartTest, ACrashedServerComesBackByItself) {
                                               HasSubstr("crashed (exit 3)"))));
 }
 
-TEST_F(BridgeRestartTest, ARequestDoesNotWaitForThat) {
+TEST_F(BridgeRestartTest, ARequestRestartsTheServerAtOnce) {
   open_session();
   dies(1, 3);
   client(call(1, "echo"));
@@ -58,7 +58,7 @@ TEST_F(BridgeRestartTest, TheWaitIsDoubledUpToThirtySeconds) {
   }
 }
 
-TEST_F(BridgeRestartTest, AMinuteOfRunningEndsTheRow) {
+TEST_F(BridgeRestartTest, AMinuteOfRunningResetsTheCount) {
   config.restarts_max = 1;
   open_session();
   dies(1, 3);
@@ -78,7 +78,7 @@ TEST_F(BridgeRestartTest, AMinuteOfRunningEndsTheRow) {
   opens(4);
 }
 
-TEST_F(BridgeRestartTest, AServerThatHasEndedInGoodOrderStaysDown) {
+TEST_F(BridgeRestartTest, AServerThatExitedCleanlyStaysDown) {
   open_session();
   dies(1, 0);
   done();
@@ -95,7 +95,7 @@ TEST_F(BridgeRestartTest, EagerRestartsAlsoAServerThatExitedByItself) {
   opens(2);
 }
 
-TEST_F(BridgeRestartTest, AfterAKillNothingBringsItBack) {
+TEST_F(BridgeRestartTest, DoesNotRestartAfterAKill) {
   // Somebody may be building.
   config.restarts = BridgeConfig::Restarts::eager;
   open_session();
@@ -131,7 +131,7 @@ TEST_F(BridgeRestartTest, RestartsInARowEndAtTheMaximum) {
   child(4, result(1));
 }
 
-TEST_F(BridgeRestartTest, AnEndThatNoRestartFollowsDoesNotExceedTheMaximum) {
+TEST_F(BridgeRestartTest, ACleanExitDoesNotCountTowardsTheMaximum) {
   config.restarts_max = 0;
   open_session();
   dies(1, 0);

@@ -8,7 +8,7 @@ namespace {
 /// Faults that seeds of the simulation have found, told as scenarios.
 class BridgeSeedsTest : public BridgeTest {};
 
-TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsSentNothingMore) {
+TEST_F(BridgeSeedsTest, SendsNothingMoreToAChildBeingTakenDown) {
   open_session();
   client(call(1, "work"));
   child(1, request(0, "roots/list"));
@@ -23,7 +23,7 @@ TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsSentNothingMore) {
   EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
 }
 
-TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsAskedForNoFurtherPage) {
+TEST_F(BridgeSeedsTest, RequestsNoFurtherPageFromAChildBeingTakenDown) {
   client(initialize(0));
   child(1, result(0, server.opening()));
   client(initialized());
@@ -206,7 +206,7 @@ TEST_F(BridgeStatelessSeedsTest, AStreamThatIsOpenedWhileListsAreTakenIsAskedFor
   EXPECT_THAT(client_got(), Contains(acknowledged(7, kWantsTools)));
 }
 
-TEST_F(BridgeStatelessSeedsTest, AStreamHearsOnlyOfWhatTheClientWasGranted) {
+TEST_F(BridgeStatelessSeedsTest, AStreamCarriesOnlyWhatTheClientWasGranted) {
   const std::string wanted =
       R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
   client(listen(7, wanted));
@@ -237,7 +237,7 @@ TEST_F(BridgeStatelessSeedsTest, AChildOnItsWayOutIsNotToldThatItGrantsTooLittle
   dies(2, 0);
 }
 
-TEST_F(BridgeStatelessSeedsTest, AnAnswerThatComesTooLateDoesNotMakeARefusedChildOneThatServed) {
+TEST_F(BridgeStatelessSeedsTest, ALateAnswerDoesNotMakeARefusedChildServe) {
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));
@@ -252,7 +252,7 @@ TEST_F(BridgeStatelessSeedsTest, AnAnswerThatComesTooLateDoesNotMakeARefusedChil
   EXPECT_THAT(done(), AllOf(Contains(HasSubstr("reconnect")), Not(Contains("start 3"))));
 }
 
-TEST_F(BridgeStatelessSeedsTest, AFailingSecondPageDoesNotMakeAChildOfTheEraDoubtful) {
+TEST_F(BridgeStatelessSeedsTest, AFailingSecondPageDoesNotCastDoubtOnTheEra) {
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));

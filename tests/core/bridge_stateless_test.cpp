@@ -92,7 +92,7 @@ TEST_F(BridgeStatelessTest, ResultsOfTheBridgeSayThatTheyAreCompleteAndNameTheir
   EXPECT_EQ(crash["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "mcp-sitter");
 }
 
-TEST_F(BridgeStatelessTest, ListsOfOurOwnMustNotBeKept) {
+TEST_F(BridgeStatelessTest, MarksListsOfTheBridgeAsNotCacheable) {
   plays.start = false;
   client(enveloped(1, "tools/list"));
   start_fails(1, "no such file");
@@ -378,7 +378,7 @@ TEST_F(BridgeStatelessTest, TheListsAreTakenOnceTheVersionIsKnown) {
   EXPECT_THAT(answer_text(), HasSubstr("+1 added (more)"));
 }
 
-TEST_F(BridgeStatelessTest, ARefusedVersionDoesNotSpeakForTheNext) {
+TEST_F(BridgeStatelessTest, ARefusedVersionDoesNotAffectTheNextRequest) {
   client(enveloped(1, "tools/call", R"json("name":"echo")json", "2099-01-01"));
   client(enveloped_call(2, "echo"));
   child(1, error(1, -32022, "no such version"));
@@ -438,7 +438,7 @@ TEST_F(BridgeStatelessTest, ACancelledCallDoesNotUseUpANotice) {
   EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
 }
 
-TEST_F(BridgeStatelessTest, TheSecondHalfOfARequestGoesToWhateverChildRuns) {
+TEST_F(BridgeStatelessTest, InputResponsesGoToTheCurrentChild) {
   serve_session();
   client(enveloped_call(2, "ask"));
   child(1, result(2, R"json({"resultType":"input_required","inputRequests":{},)json"

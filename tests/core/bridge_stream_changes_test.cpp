@@ -29,7 +29,7 @@ TEST_F(BridgeStreamChangesTest, ResourcesMayHaveChangedWhileNoChildServed) {
   answers_x(2);
 }
 
-TEST_F(BridgeStreamChangesTest, APartOfAResourceIsTold) {
+TEST_F(BridgeStreamChangesTest, PassesAnUpdateBelowASubscribedResource) {
   const std::string resource = R"json({"resourceSubscriptions":["file:///dir"]})json";
   open_stream(resource, resource);
   const std::string part =

@@ -47,7 +47,7 @@ TEST_F(BridgeStreamEndsTest, ARespawnedChildThatRefusesAStreamThatItAloneCanServ
   answers_x(2);
 }
 
-TEST_F(BridgeStreamEndsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoesOn) {
+TEST_F(BridgeStreamEndsTest, KeepsAStreamEndedByAChildThatGrantedNothing) {
   client(listen(kStream, kTools));
   opens(1);
   done();
@@ -64,7 +64,7 @@ TEST_F(BridgeStreamEndsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoe
   answers_x(2);
 }
 
-TEST_F(BridgeStreamEndsTest, AnErrorEndsAnOpenOne) {
+TEST_F(BridgeStreamEndsTest, AnErrorEndsAnOpenStream) {
   open_stream(kTools, kTools);
   child(1, error(kStream, -32603, "no more"));
   EXPECT_THAT(client_got(), ElementsAre(error(kStream, -32603, "no more")));
@@ -129,7 +129,7 @@ TEST_F(BridgeStreamEndsTest, AnAcknowledgementAfterTheEndOfAStreamChangesNothing
   EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
 }
 
-TEST_F(BridgeStreamEndsTest, IfTheChildGrantsMoreThanTheBridgePromisedTheStreamEnds) {
+TEST_F(BridgeStreamEndsTest, EndsAStreamIfTheChildGrantsMoreThanPromised) {
   plays.start = false;
   const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
   client(listen(kStream, more));
@@ -146,7 +146,7 @@ TEST_F(BridgeStreamEndsTest, IfTheChildGrantsMoreThanTheBridgePromisedTheStreamE
   answers_x(2);
 }
 
-TEST_F(BridgeStreamEndsTest, AChildOnItsWayOutIsNotToldOfAnEnd) {
+TEST_F(BridgeStreamEndsTest, SendsNoCancellationToAChildBeingTakenDown) {
   const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
   open_stream(resource, resource);
   dies(1, 0);
@@ -159,7 +159,7 @@ TEST_F(BridgeStreamEndsTest, AChildOnItsWayOutIsNotToldOfAnEnd) {
   done();
 }
 
-TEST_F(BridgeStreamEndsTest, TheClientEndsIt) {
+TEST_F(BridgeStreamEndsTest, TheClientCanEndAStream) {
   open_stream(kTools, kTools);
   client(cancelled(kStream));
   EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(kStream)));
@@ -278,7 +278,7 @@ TEST_F(BridgeStreamEndsTest, AStreamEndWithoutAResultTypeGetsOne) {
   EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
 }
 
-TEST_F(BridgeStreamEndsTest, AnEndThatIsNoObjectBecomesOne) {
+TEST_F(BridgeStreamEndsTest, ReplacesAnEndThatIsNotAnObject) {
   for (const std::string said : {"null", "[1]", "\"x\""}) {
     open_stream(kTools, kTools);
     child(1, result(kStream, said));

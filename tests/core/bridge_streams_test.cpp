@@ -80,7 +80,7 @@ TEST_F(BridgeStreamsTest, IfTheChildHasNoStreamsTheBridgeServesTheStream) {
   answers_x(2);
 }
 
-TEST_F(BridgeStreamsTest, AnyOtherErrorIsTheClients) {
+TEST_F(BridgeStreamsTest, PassesAnyOtherErrorToTheClient) {
   client(listen(kStream, kTools));
   opens(1);
   done();
@@ -102,7 +102,7 @@ TEST_F(BridgeStreamsTest, WithoutAChildTheBridgeAcknowledges) {
   answers_x(2);
 }
 
-TEST_F(BridgeStreamsTest, AnAcknowledgementThatNeverComesIsMadeUpFor) {
+TEST_F(BridgeStreamsTest, SendsAnAcknowledgementIfTheChildSendsNone) {
   client(listen(kStream, kTools));
   opens(1);
   done();
@@ -152,14 +152,14 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   EXPECT_THAT(client_got(), ElementsAre(cancelled(large)));
 }
 
-TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheStreams) {
+TEST_F(BridgeStreamsTest, AnExactIdMatchOfACallIsNotForTheStream) {
   const Id stream("12345678901234567001"), other("12345678901234567002");
   open_beside_a_call(stream, other);
   child(1, result(other, complete_text("a")));
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
-TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheEndOfAStreamEvenIfItLooksLikeOne) {
+TEST_F(BridgeStreamsTest, AnExactIdMatchOfACallDoesNotEndAStreamEvenIfItLooksLikeAnEnd) {
   const Id stream("12345678901234567001"), rounded("12345678901234567168");
   open_beside_a_call(stream, rounded);
   const std::string answer =
@@ -225,7 +225,7 @@ TEST_F(BridgeStreamsTest, AnEndWithEveryDigitShowsThatTheChildRoundsNone) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("b"))));
 }
 
-TEST_F(BridgeStreamsTest, AStreamThatTwoChildrenDiedOfIsSentOnlyAfterTheNextChildHasAnswered) {
+TEST_F(BridgeStreamsTest, DelaysAStreamThatCrashedTwoChildrenUntilTheNextHasAnswered) {
   open_stream(kTools, kTools);
   dies(1, 0);
   for (const Generation gen : {2u, 3u}) {
@@ -249,7 +249,7 @@ TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestIsRefused) {
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNoFaultOfTheChild) {
+TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNotAnError) {
   client(enveloped_call(1, "echo"));
   opens(1);
   child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
@@ -261,7 +261,7 @@ TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNoFaultOf
   EXPECT_THAT(logs(), Not(Contains(HasSubstr("acknowledged a stream"))));
 }
 
-TEST_F(BridgeStreamsTest, ARoundedAcknowledgementOfWhatAStreamDoesNotWantIsNotItsOwn) {
+TEST_F(BridgeStreamsTest, DoesNotMatchARoundedAcknowledgementOfUnwantedItems) {
   const std::string prompts = R"json({"promptsListChanged":true})json";
   const Id cancelled_stream("9007199254740992"), stream("9007199254740993");
   client(listen(cancelled_stream, prompts));
@@ -281,7 +281,7 @@ TEST_F(BridgeStreamsTest, ARequestWithTheIdOfAnOpenStreamIsRefused) {
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
 }
 
-TEST_F(BridgeStreamsTest, WhatElseTheChildGrantsReachesTheClient) {
+TEST_F(BridgeStreamsTest, PassesUnknownGrantsOfTheChildOn) {
   client(listen(kStream, R"json({"toolsListChanged":true,"taskIds":["t"]})json"));
   opens(1);
   done();
@@ -305,14 +305,14 @@ TEST_F(BridgeStreamsTest, ARequestWithoutAFilterIsTheChildsToRefuse) {
   EXPECT_THAT(client_got(), ElementsAre(refusal));
 }
 
-TEST_F(BridgeStreamsTest, ItIsNotOwedAnAnswer) {
+TEST_F(BridgeStreamsTest, AnOpenStreamDoesNotDelayTheEnd) {
   open_stream(kTools, kTools);
   client_closes_input();
   EXPECT_THAT(done(), ElementsAre("close 1"));
   dies(1, 0);
 }
 
-TEST_F(BridgeStreamsTest, TheirNumberIsBounded) {
+TEST_F(BridgeStreamsTest, LimitsTheNumberOfStreams) {
   client(enveloped_call(1, "echo"));
   opens(1);
   child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
@@ -355,7 +355,7 @@ TEST_F(BridgeStreamsTest, ItIsOpenedAgainWithEachChild) {
   }
 }
 
-TEST_F(BridgeStreamsTest, WhatElseAStreamAsksForIsAskedAgain) {
+TEST_F(BridgeStreamsTest, UnknownFiltersAreRequestedAgain) {
   const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
   open_stream(more, more);
   dies(1, 0);

@@ -66,7 +66,7 @@ TEST_F(BridgeUnreadableTest, EachOfSeveralMessagesOnALineOfTheClientGetsItsError
   EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":7,"), HasSubstr("-32700")));
 }
 
-TEST_F(BridgeUnreadableTest, NotificationsThatLackWhatTheyAreAboutAreDropped) {
+TEST_F(BridgeUnreadableTest, DropsNotificationsWithoutTheirRequiredMembers) {
   open_session();
   client(R"json({"jsonrpc":"2.0","method":"notifications/progress"})json");
   client(R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{}})json");
@@ -147,7 +147,7 @@ TEST_F(BridgeUnreadableTest, ABadLineDoesNotStartTheChild) {
   EXPECT_THAT(done(), SizeIs(2));
 }
 
-TEST_F(BridgeUnreadableTest, WhatIsNoMessageNeverReachesTheClient) {
+TEST_F(BridgeUnreadableTest, PassesNothingButMessagesToTheClient) {
   open_session();
   for (const std::string line :
        {"Listening on port 3000", R"json({"level":"info"})json", "[]", "7", "null", "{}",
@@ -343,7 +343,7 @@ TEST_F(BridgeUnreadableTest, ALineThatIsTooLongAndShowsNoIdEndsTheChild) {
   EXPECT_THAT(answer_text(), HasSubstr("300000000 bytes"));
 }
 
-TEST_F(BridgeUnreadableTest, ANoiseOfAnySizeIsCutInTheRing) {
+TEST_F(BridgeUnreadableTest, CutsLongNoiseInTheRing) {
   open_session();
   child(1, std::string(100000, 'x'));
   EXPECT_THAT(ring(),
@@ -384,7 +384,7 @@ TEST_F(BridgeUnreadableTest, ABrokenRequestOfTheChildIsNoAnswerToTheSameId) {
   EXPECT_THAT(client_got(), ElementsAre(result(5, text_result("x"))));
 }
 
-TEST_F(BridgeUnreadableTest, AMessageInPartsOfALineEndsNothingTwice) {
+TEST_F(BridgeUnreadableTest, TwoMessagesOnALineCompleteTheOpeningOnce) {
   // The first part answers the opening, and the second is a request of the child.
   client(initialize(0));
   client(initialized());

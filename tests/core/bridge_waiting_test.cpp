@@ -32,7 +32,7 @@ TEST_F(BridgeWaitingTest, ARequestThatWaitsCanBeCancelledAndIsNeverSent) {
   child(2, result(2));
 }
 
-TEST_F(BridgeWaitingTest, WhenAllThatWaitedIsCancelledTheStartGoesOn) {
+TEST_F(BridgeWaitingTest, CancellingAllWaitingRequestsDoesNotStopTheStart) {
   call_while_down();
   client(cancelled(1));
   opens(2);

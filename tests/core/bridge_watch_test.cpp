@@ -172,7 +172,7 @@ TEST_F(BridgeWatchTest, NoSaveStartsTheServerAfterAKillThatFindsNothing) {
   EXPECT_THAT(done(), Not(Contains("start 2")));
 }
 
-TEST_F(BridgeWatchTest, ARebuildTakesInWhatWasSavedBefore) {
+TEST_F(BridgeWatchTest, ARebuildIncludesEarlierSaves) {
   config.build_command = "make";
   open();
   changes("a.c");
@@ -182,7 +182,7 @@ TEST_F(BridgeWatchTest, ARebuildTakesInWhatWasSavedBefore) {
   EXPECT_THAT(done(), Not(Contains("start build 2")));
 }
 
-TEST_F(BridgeWatchTest, AStartTakesInWhatWasSavedBefore) {
+TEST_F(BridgeWatchTest, AStartIncludesEarlierSaves) {
   open();
   dies(1, 3);
   changes("a.c");
@@ -224,7 +224,7 @@ TEST_F(BridgeWatchTest, TheBinaryThatABuildWritesLeadsToNoOther) {
   dies(build(2), 1);
 }
 
-TEST_F(BridgeWatchTest, AProbeBeforeAnythingElseIsNoReasonToLookForEver) {
+TEST_F(BridgeWatchTest, AFailedProbeDoesNotLeaveTheWatchBusy) {
   config.watches_binary = true;
   client(enveloped("\"p\"", "server/discover"));
   done();
@@ -423,7 +423,7 @@ TEST_F(BridgeWatchTest, AKillThatJoinsAnotherEndsWhatWasWantedBetweenThem) {
   EXPECT_THAT(done(), Not(Contains("start build 2")));
 }
 
-TEST_F(BridgeWatchTest, ACallThatHasJoinedItGoesOn) {
+TEST_F(BridgeWatchTest, ABuildThatACallJoinedSurvivesAKill) {
   config.build_command = "make";
   open_session();
   changes("a.c");
@@ -437,7 +437,7 @@ TEST_F(BridgeWatchTest, ACallThatHasJoinedItGoesOn) {
   EXPECT_THAT(client_got(), Contains(HasSubstr("the build succeeded")));
 }
 
-TEST_F(BridgeWatchTest, AfterAKillOfNothingASaveStartsNothingEither) {
+TEST_F(BridgeWatchTest, ASaveStartsNothingAfterAKillThatFoundNothing) {
   open_session();
   dies(1, 139, "SIGSEGV");
   client(call(1, "sitter_kill"));

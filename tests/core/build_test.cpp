@@ -80,7 +80,7 @@ TEST_F(BuildTest, WhatWasStoppedHasNotFailed) {
             "the build had not ended after 3s and was stopped (timeout_seconds sets the limit)");
 }
 
-TEST_F(BuildTest, OfALongOutputTheLastLinesAreKeptAndTheFirstErrors) {
+TEST_F(BuildTest, KeepsTheLastLinesAndTheFirstErrorsOfALongOutput) {
   build.add("compiling", 0);
   build.add("\x1b[31merror: no\x1b[0m", 0);
   for (std::size_t i = 0; i < limits::kBuildLogLinesMax; ++i) build.add("noise", 0);
@@ -129,7 +129,7 @@ TEST_F(BuildTest, ItMayCloseItsOutputAndGoOn) {
   EXPECT_TRUE(build.life.is_up());
 }
 
-TEST_F(BuildTest, TheLastProcessOfABuildHasAMomentToBeginItsOwnSession) {
+TEST_F(BuildTest, SparesAProcessThatIsAboutToStartItsOwnSession) {
   const auto after = [](Milliseconds time) { return Now{at(0).steady + time, at(0).wall}; };
   build.life.on_started({-1, 77}, at(0), out);
   build.life.on_exited({0, ""}, at(0), out);

@@ -99,7 +99,7 @@ TEST(StderrArgumentsTest, OtherWrongTypesAreNamed) {
             "unknown argument line; known: lines, since_spawn, grep, generation");
 }
 
-TEST(NoArgumentsTest, OnlyAnEmptyObjectOrNothingIsRight) {
+TEST(NoArgumentsTest, AcceptsOnlyAnEmptyObjectOrNothing) {
   EXPECT_EQ(parse_no_arguments(""), (std::variant<NoArguments, ArgumentError>(NoArguments())));
   EXPECT_EQ(parse_no_arguments("{}"), (std::variant<NoArguments, ArgumentError>(NoArguments())));
   EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(R"json({"a":1})json")),
@@ -111,7 +111,7 @@ TEST(NoArgumentsTest, OnlyAnEmptyObjectOrNothingIsRight) {
   }
 }
 
-TEST(NoArgumentsTest, WhatIsTooLargeIsNotRead) {
+TEST(NoArgumentsTest, RefusesArgumentsThatAreTooLarge) {
   const std::string deep(65'536, '[');
   EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(deep)),
             "arguments must be a valid JSON object");

@@ -62,7 +62,7 @@ TEST(BuiltinDefinitionTest, CostLittleInTheContextOfAModel) {
   EXPECT_LT(all, 2200u);
 }
 
-TEST(BuiltinDefinitionTest, OnlySomeChangeThings) {
+TEST(BuiltinDefinitionTest, HintsWhichToolsAreDestructive) {
   for (const Builtin builtin : kBuiltins) {
     const bool changes =
         builtin == Builtin::kill || builtin == Builtin::rebuild || builtin == Builtin::call;
@@ -88,12 +88,12 @@ TEST(BuiltinDefinitionTest, NamesTheArguments) {
               ElementsAre("generation", "grep", "lines", "since_spawn"));
 }
 
-TEST(BuiltinNamesTest, ArePlainUntilTheChildIsKnown) {
+TEST(BuiltinNamesTest, HaveNoPrefixUntilTheChildIsKnown) {
   EXPECT_THAT(names(Tools::names({})), ElementsAre("sitter_status", "sitter_kill",
                                                    "sitter_binary_info", "sitter_child_stderr"));
 }
 
-TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
+TEST(BuiltinNamesTest, ArePrefixedUntilTheNameIsFree) {
   BuiltinNames offered = names_with(false);
   offered.make_way_for(
       std::vector<std::string>{"sitter_status", "sitter_kill", "outer_sitter_kill"});
@@ -152,7 +152,7 @@ TEST(BuiltinNamesTest, MayBeChosen) {
   EXPECT_EQ(offered.name(Builtin::rebuild), "outer_recompile");
 }
 
-TEST(BuiltinNamesTest, ArePlainAgainWhenTheChildsToolIsGone) {
+TEST(BuiltinNamesTest, LoseThePrefixWhenTheChildsToolIsGone) {
   BuiltinNames offered = names_with(false);
   offered.make_way_for(std::vector<std::string>{"sitter_status"});
   offered.make_way_for({});

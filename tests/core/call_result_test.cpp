@@ -88,7 +88,7 @@ TEST(CallResultTest, WhatNotEveryClientCanReadIsText) {
   EXPECT_EQ(result_of(std::string_view("{\"a\":\"\0\"}", 9)), text(R"({\"a\":\"\"})"));
 }
 
-TEST(CallResultTest, BytesThatNoTextHasAreReplaced) {
+TEST(CallResultTest, ReplacesInvalidUtf8) {
   EXPECT_EQ(result_of(std::string_view("a\0b\xffz\x1b[1m!", 10)), text("ab\xef\xbf\xbdz!"));
 }
 
@@ -128,7 +128,7 @@ TEST(CallResultTest, AResultIsPassedOnAsItIs) {
   EXPECT_EQ(result_of("{\n\"content\": []\r\n}\n"), "{ \"content\": []  }");
 }
 
-TEST(CallResultTest, WhatClientsWouldNotTakeAsAResultIsAnObjectOfTheTool) {
+TEST(CallResultTest, TreatsAnInvalidResultAsStructuredContent) {
   for (const std::string object :
        {R"json({"content":"text"})json",
         R"json({"content":{}})json",
@@ -175,7 +175,7 @@ TEST(CallResultTest, ANulBehindAnObjectMakesItText) {
             std::string::npos);
 }
 
-TEST(CallResultTest, NothingIsNoImage) {
+TEST(CallResultTest, EmptyOutputIsNotAnImage) {
   EXPECT_EQ(result_of(tool_with(R"json("content_type":"image/png")json"), ""), text(""));
 }
 
@@ -218,7 +218,7 @@ TEST(CallResultTest, ATextWhereTheOutputSchemaPromisesAnObjectIsAnError) {
                         "read, and its outputSchema promises an object"));
 }
 
-TEST(CallResultTest, AResultOfTheToolKeepsThePromiseToo) {
+TEST(CallResultTest, ChecksAResultOfTheToolAgainstTheOutputSchemaToo) {
   const CliTool tool = tool_with(kHasCount);
   const std::string good = R"json({"content":[],"structuredContent":{"count":1}})json";
   EXPECT_EQ(result_of(tool, good), good);
@@ -279,7 +279,7 @@ std::string left_out(std::size_t bytes) {
   return "\n[" + std::to_string(bytes) + " bytes are left out here]\n";
 }
 
-TEST(KeptOutputTest, WhatFitsIsWhole) {
+TEST(KeptOutputTest, KeepsOutputWithinTheLimitWhole) {
   EXPECT_TRUE(KeptOutput().is_whole());
   EXPECT_EQ(KeptOutput().text(), "");
   const std::string most(limits::kRunOutputMax, 'x');
@@ -290,7 +290,7 @@ TEST(KeptOutputTest, WhatFitsIsWhole) {
   EXPECT_EQ(kept.text(), most);
 }
 
-TEST(KeptOutputTest, OfMoreBothEndsAreKeptAndTheMiddleIsCounted) {
+TEST(KeptOutputTest, KeepsBothEndsOfLongOutputAndCountsTheMiddle) {
   const std::string head(kEnd, 'a');
   const std::string end(kEnd, 'z');
   const KeptOutput one_more = output(head + "m" + end);
@@ -301,7 +301,7 @@ TEST(KeptOutputTest, OfMoreBothEndsAreKeptAndTheMiddleIsCounted) {
             head + left_out(5'000'000) + end);
 }
 
-TEST(KeptOutputTest, ThePiecesInWhichItComesDoNotCount) {
+TEST(KeptOutputTest, TheSizesOfTheReadsDoNotMatter) {
   const std::string bytes =
       std::string(kEnd, 'a') + std::string(3 * kEnd + 7, 'm') + std::string(kEnd, 'z');
   const std::string text = output(bytes).text();

@@ -62,7 +62,7 @@ TEST(CatalogTest, TheFirstListIsNoChange) {
   EXPECT_TRUE(catalog.diff_since_told().empty());
 }
 
-TEST(CatalogTest, TakingTellsWhatDiffersFromTheListBefore) {
+TEST(CatalogTest, ReportsTheDifferenceFromThePreviousList) {
   Catalog catalog(CatalogKind::tools);
   take(catalog, {R"json([{"name":"a"}])json"});
   EXPECT_EQ(summary(CatalogKind::tools, take(catalog, {"[]"})), "-1 removed (a)");
@@ -112,7 +112,7 @@ TEST(CatalogTest, AListThatCameBackIsNoChange) {
   EXPECT_TRUE(catalog.diff_since_told().empty());
 }
 
-TEST(CatalogTest, SpellingIsNoChange) {
+TEST(CatalogTest, EquivalentJsonIsNoChange) {
   EXPECT_THAT(
       details(R"json("inputSchema":{"type":"object","properties":{"n":{"minimum":1}}})json",
               R"json("inputSchema": {"properties":{"n":{"minimum":1.0}}, "type":"object"})json"),

@@ -8,7 +8,7 @@ using State = ChildLifecycle::State;
 /// How a child is taken down.
 class ChildLadderTest : public ChildLifecycleTest {};
 
-TEST_F(ChildLadderTest, SitterKillExplainsAnEndOfStdoutThatCameBefore) {
+TEST_F(ChildLadderTest, AKillOverridesAnEarlierEndOfStdoutAsTheReason) {
   starts();
   life_.on_output_ended(ladder_, now_, out_);
   take_down();
@@ -60,7 +60,7 @@ TEST_F(ChildLadderTest, FromEachRungToDraining) {
   }
 }
 
-TEST_F(ChildLadderTest, AServerHasItsRungWhenTheWrapperAroundItDiesOfTheFirstSignal) {
+TEST_F(ChildLadderTest, AServerKeepsItsGraceIfItsWrapperDiesOfSigterm) {
   ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
   starts();
   take_down();
@@ -99,7 +99,7 @@ TEST_F(ChildLadderTest, TheLastWordsOfAServerThatOutlivesItsWrapperAreStillRead)
   EXPECT_TRUE(life_.is_over());
 }
 
-TEST_F(ChildLadderTest, AServerHasItsRungWhenTheWrapperAroundItEndsWithItsInput) {
+TEST_F(ChildLadderTest, AServerKeepsItsGraceIfItsWrapperExitsOnEndOfInput) {
   starts();
   take_down();
   exits(0);
@@ -113,7 +113,7 @@ TEST_F(ChildLadderTest, AServerHasItsRungWhenTheWrapperAroundItEndsWithItsInput)
   EXPECT_THAT(done(), ElementsAre("release"));
 }
 
-TEST_F(ChildLadderTest, TheRestOfAUnitIsHurriedToo) {
+TEST_F(ChildLadderTest, AShorterLadderAlsoAppliesToRemainingDescendants) {
   ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
   starts();
   take_down();
@@ -127,7 +127,7 @@ TEST_F(ChildLadderTest, TheRestOfAUnitIsHurriedToo) {
   EXPECT_THAT(done(), ElementsAre("kill"));
 }
 
-TEST_F(ChildLadderTest, AHurryDoesNotCutOffTheOutput) {
+TEST_F(ChildLadderTest, AShorterLadderDoesNotCutOffTheOutput) {
   starts();
   take_down();
   exits(0);
@@ -174,7 +174,7 @@ TEST_F(ChildLadderTest, TheFirstReasonStays) {
   EXPECT_THAT(done(), ElementsAre("look", "close"));
 }
 
-TEST_F(ChildLadderTest, ALaterOrderMayOnlyHurry) {
+TEST_F(ChildLadderTest, ALaterOrderMayOnlyShortenTheLadder) {
   starts();
   take_down();
   done();
@@ -192,7 +192,7 @@ TEST_F(ChildLadderTest, ALaterOrderMayOnlyHurry) {
   EXPECT_EQ(life_.state(), State::killing);
 }
 
-TEST_F(ChildLadderTest, AHurryThatComesLateDoesNotPutOff) {
+TEST_F(ChildLadderTest, ALaterOrderDoesNotPostponeTheNextStep) {
   starts();
   take_down();
   passes(milliseconds(400));
@@ -201,7 +201,7 @@ TEST_F(ChildLadderTest, AHurryThatComesLateDoesNotPutOff) {
   EXPECT_EQ(life_.state(), State::terminating);
 }
 
-TEST_F(ChildLadderTest, ARungOfNoLengthIsSteppedOver) {
+TEST_F(ChildLadderTest, SkipsAStageOfZeroLength) {
   ladder_.close = {};
   starts();
   take_down();

@@ -36,7 +36,7 @@ TEST_F(ChildLifecycleTest, TheEndSaysWhetherTheCommandWasMissing) {
   EXPECT_TRUE(life_.end(false).is_command_missing);
 }
 
-TEST_F(ChildLifecycleTest, AStartCountsOnce) {
+TEST_F(ChildLifecycleTest, IgnoresASecondStart) {
   starts();
   life_.on_start_failed({1, "late"}, now_);
   life_.on_started({1, 200}, now_, out_);
@@ -50,7 +50,7 @@ TEST_F(ChildLifecycleTest, AnExitBeforeTheStartIsImpossibleAndIgnored) {
   EXPECT_EQ(life_.state(), State::starting);
 }
 
-TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereItGoesWhenItComes) {
+TEST_F(ChildLifecycleTest, ClosesAChildThatStartsAfterItWasTakenDown) {
   take_down();
   EXPECT_EQ(life_.state(), State::starting);
   EXPECT_THAT(done(), IsEmpty());
@@ -59,7 +59,7 @@ TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereItGoesWhenItComes) {
   EXPECT_THAT(done(), ElementsAre("look", "close"));
 }
 
-TEST_F(ChildLifecycleTest, ASlowStartIsGivenUpWhenItIsTakenDown) {
+TEST_F(ChildLifecycleTest, ATakedownClosesASlowStartAtOnce) {
   take_down();
   EXPECT_THAT(done(), IsEmpty());
   ChildLifecycle slow(1, now_);
@@ -70,7 +70,7 @@ TEST_F(ChildLifecycleTest, ASlowStartIsGivenUpWhenItIsTakenDown) {
   EXPECT_EQ(slow.state(), State::starting);
 }
 
-TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereAndNeverStarted) {
+TEST_F(ChildLifecycleTest, AFailedStartAfterATakedownIsReportedAsNotExecuted) {
   take_down();
   life_.on_start_failed({1, "no"}, now_);
   EXPECT_EQ(reason(), EndReason::not_executed);
@@ -125,7 +125,7 @@ TEST_F(ChildLifecycleTest, TheEndOfStdoutTakesItDown) {
   EXPECT_THAT(done(), ElementsAre("look", "close"));
 }
 
-TEST_F(ChildLifecycleTest, AnExitRightBehindTheEndOfStdoutIsAnExit) {
+TEST_F(ChildLifecycleTest, AnExitRightAfterTheEndOfStdoutIsReportedAsAnExit) {
   starts();
   closes_output();
   exits(0);
@@ -133,7 +133,7 @@ TEST_F(ChildLifecycleTest, AnExitRightBehindTheEndOfStdoutIsAnExit) {
   EXPECT_EQ(reason(), EndReason::exited);
 }
 
-TEST_F(ChildLifecycleTest, AnExitThatTookSigtermAfterTheEndOfStdoutIsNoExit) {
+TEST_F(ChildLifecycleTest, AnExitBySigtermAfterTheEndOfStdoutIsReportedAsClosedStdout) {
   starts();
   closes_output();
   passes(milliseconds(500));
@@ -174,7 +174,7 @@ TEST_F(ChildLifecycleTest, TheEndOfAnOrphanIsIgnoredWhileTheChildRuns) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(ChildLifecycleTest, DrainingCannotBeTakenDownAnyMore) {
+TEST_F(ChildLifecycleTest, IgnoresATakedownWhileDraining) {
   starts();
   exits(3);
   done();
@@ -197,7 +197,7 @@ TEST_F(ChildLifecycleTest, ASecondExitIsIgnored) {
   EXPECT_EQ(life_.end(true).status.code, 3);
 }
 
-TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
+TEST_F(ChildLifecycleTest, StaysOverOnceOver) {
   starts();
   exits(0);
   closes_output();
@@ -296,7 +296,7 @@ bool comes_back(RestartPolicy::When when, EndReason reason) {
   return policy.due().has_value();
 }
 
-TEST(RestartPolicyTest, TheEndSaysWhoComesBackWithoutARequest) {
+TEST(RestartPolicyTest, TheReasonOfTheEndDecidesOnAnAutomaticRestart) {
   using enum EndReason;
   using enum RestartPolicy::When;
   for (const EndReason crash :

@@ -18,7 +18,7 @@ std::string text_answer(int id, const std::string& text) {
          R"json(,"result":{"content":[{"type":"text","text":")json" + text + R"json("}]}})json";
 }
 
-TEST_F(CliServerTest, AChildIsADescriptionThatWasRead) {
+TEST_F(CliServerTest, ADescriptionThatWasReadCountsAsAChild) {
   start(1);
   EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
   writes(1, R"json({"tools":[)json");
@@ -346,7 +346,7 @@ TEST_F(CliServerTest, AnUnknownToolIsAnErrorIfNothingNewIsRead) {
   EXPECT_THAT(done(), Each(Not(HasSubstr("jsonrpc"))));
 }
 
-TEST_F(CliServerTest, OnlySoManyRunAtOnceAndTheOthersWaitInOrder) {
+TEST_F(CliServerTest, LimitsConcurrentRunsAndQueuesTheOthersInOrder) {
   options.calls_max = 2;
   open(1);
   for (int id = 1; id <= 4; ++id) call(1, id, "list");
@@ -379,7 +379,7 @@ TEST_F(CliServerTest, ACallHasALimitOfTime) {
               HasSubstr("the command of `list` was ended, since it had not ended after 55 s"));
 }
 
-TEST_F(CliServerTest, ARunThatHasExitedInTimeIsNotEndedForWhatItLeavesBehind) {
+TEST_F(CliServerTest, DoesNotTimeOutARunThatExitedInTimeButLeftProcesses) {
   open(1);
   processes[2] = {2000};
   call(1, 7, "list");
@@ -395,7 +395,7 @@ TEST_F(CliServerTest, ARunThatHasExitedInTimeIsNotEndedForWhatItLeavesBehind) {
   EXPECT_THAT(done(), ElementsAre(text_answer(7, "a")));
 }
 
-TEST_F(CliServerTest, ACancelledCallIsOwedNothing) {
+TEST_F(CliServerTest, DoesNotAnswerACancelledCall) {
   options.calls_max = 1;
   open(1);
   call(1, 7, "list");

@@ -79,7 +79,7 @@ TEST_F(ClientOutputTest, OtherAnswersDoNotWait) {
   EXPECT_THAT(written(), SizeIs(4));
 }
 
-TEST_F(ClientOutputTest, TheLastProgressCounts) {
+TEST_F(ClientOutputTest, TheDelayCountsFromTheLastProgress) {
   progress("1");
   passes(microseconds(900));
   progress("1");
@@ -152,7 +152,7 @@ TEST_F(ClientOutputTest, HowManyWritesWaitIsBounded) {
   EXPECT_FALSE(output_.deadline());
 }
 
-TEST_F(ClientOutputTest, AGapSeparates) {
+TEST_F(ClientOutputTest, AGapSeparatesWrites) {
   send("a");
   output_.gap(now_);
   send("b");
@@ -172,7 +172,7 @@ TEST_F(ClientOutputTest, AGapBehindWhichNothingComesEndsQuietly) {
   EXPECT_FALSE(output_.deadline());
 }
 
-TEST_F(ClientOutputTest, TheEndLetsAllOut) {
+TEST_F(ClientOutputTest, TheEndWritesEverything) {
   progress("1");
   answer("1");
   progress("2");
@@ -203,7 +203,7 @@ TEST(ProgressTokensTest, ATokenThatNobodyKnowsPasses) {
   EXPECT_TRUE(tokens.passes("2"));
 }
 
-TEST(ProgressTokensTest, NoneFollowsTheAnswer) {
+TEST(ProgressTokensTest, DropsProgressAfterTheAnswer) {
   ProgressTokens tokens;
   tokens.on_request("1");
   EXPECT_TRUE(tokens.passes("1"));
@@ -214,7 +214,7 @@ TEST(ProgressTokensTest, NoneFollowsTheAnswer) {
   EXPECT_TRUE(tokens.passes("1"));
 }
 
-TEST(ProgressTokensTest, WhatIsNotOverGoesOn) {
+TEST(ProgressTokensTest, PassesProgressOfAnOpenTaskAfterTheAnswer) {
   ProgressTokens tokens;
   tokens.on_answered("1", false);
   EXPECT_TRUE(tokens.passes("1"));
@@ -228,7 +228,7 @@ TEST(ProgressTokensTest, AMutedTokenIsSilentUntilTheRequestIsAnswered) {
   EXPECT_TRUE(tokens.passes("\"a\""));
 }
 
-TEST(ProgressTokensTest, WhatGoesOnEndsWithItsChild) {
+TEST(ProgressTokensTest, TheLossOfTheChildEndsProgressOfOpenTasks) {
   ProgressTokens tokens;
   tokens.on_answered("1", false);
   tokens.on_answered("2", false);

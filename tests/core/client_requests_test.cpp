@@ -50,7 +50,7 @@ TEST_F(ClientRequestsTest, AnAnswerFindsItsRequestByMeaning) {
   EXPECT_EQ(requests_.find_sent("1", 2), nullptr);
 }
 
-TEST_F(ClientRequestsTest, OfTheSameMeaningTheSameSpellingComesFirstThenTheOldest) {
+TEST_F(ClientRequestsTest, PrefersTheSameSpellingThenTheOldestRequest) {
   ClientRequest& first = sent("1");
   ClientRequest& spelled = sent("1.0");
   ClientRequest& second = sent("1");
@@ -94,7 +94,7 @@ TEST_F(ClientRequestsTest, ACancelledRequestIsOwedNothingButRemembered) {
   EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
 }
 
-TEST_F(ClientRequestsTest, WhatNobodyHasSeenIsForgottenWhenItIsCancelled) {
+TEST_F(ClientRequestsTest, ForgetsACancelledRequestThatTheChildNeverSaw) {
   ClientRequest& waiting = requests_.add("1");
   requests_.enqueue(waiting, "line", {});
   requests_.cancel(waiting);
@@ -122,7 +122,7 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenTheOldestFirst) {
   EXPECT_THAT(requests_.all(State::cancelled), SizeIs(1000));
 }
 
-TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
+TEST_F(ClientRequestsTest, QueuedRequestsLeaveInTheirOrder) {
   ClientRequest& a = requests_.add("1");
   requests_.enqueue(a, "first", {});
   requests_.enqueue_notification("second");
@@ -194,7 +194,7 @@ TEST_F(ClientRequestsTest, OpeningsAndNotificationsDoNotCountAmongThoseThatWait)
   EXPECT_THAT(requests_.waiting_since(at(3)), ElementsAre(&first, &second));
 }
 
-TEST_F(ClientRequestsTest, IdsAndLinesOfWhatDoesNotWaitAreWeighed) {
+TEST_F(ClientRequestsTest, CountsTheBytesOfIdsAndLinesOfSentRequests) {
   ClientRequest& entry = requests_.add("1.0");
   EXPECT_EQ(requests_.bytes(), 0u);
   entry.tool = "echo";
@@ -243,7 +243,7 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenForTheirBytesToo) {
   EXPECT_TRUE(requests_.uses("\"" + half + "\""));
 }
 
-TEST_F(ClientRequestsTest, NoIdOfTheClientMeansAControlRequest) {
+TEST_F(ClientRequestsTest, AnIdOfTheClientNeverMatchesAControlRequest) {
   ClientRequest& control = requests_.add_control(7);
   EXPECT_EQ(control.state, State::ours);
   EXPECT_TRUE(control.is_control());
@@ -252,7 +252,7 @@ TEST_F(ClientRequestsTest, NoIdOfTheClientMeansAControlRequest) {
   EXPECT_EQ(requests_.owed_count(), 1u);
 }
 
-TEST_F(ClientRequestsTest, ARoundedIdIsThatOfTheOldestThatIsOwed) {
+TEST_F(ClientRequestsTest, ARoundedIdMatchesTheOldestPendingRequest) {
   ClientRequest& first = sent("12345678901234567890");
   ClientRequest& second = sent("12345678901234567891");
   const std::string rounded = "12345678901234567168";

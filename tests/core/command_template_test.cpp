@@ -107,7 +107,7 @@ TEST(CommandTemplateTest, ABooleanIsTheFlagOrNothing) {
   EXPECT_THAT(words(R"json(["set","{p}"])json", yes), ElementsAre("set", "true"));
 }
 
-TEST(CommandTemplateTest, AGroupIsThereWhole) {
+TEST(CommandTemplateTest, AGroupIsIncludedWholeOrLeftOut) {
   const char* const form = R"json(["a",["between","{p}","and","{q}",["x{p}"]],"z"])json";
   EXPECT_THAT(words(form, R"json({"p":1,"q":2})json"),
               ElementsAre("a", "between", "1", "and", "2", "x1", "z"));

@@ -40,7 +40,7 @@ TEST(DeathReportTest, ACrashInACallTellsAllThatHelps) {
       "sitter_child_stderr shows more.");
 }
 
-TEST(DeathReportTest, SilenceIsSaidToo) {
+TEST(DeathReportTest, SaysThatStderrIsEmpty) {
   EXPECT_THAT(report_text(report(EndReason::crashed, {3, ""})),
               AllOf(HasSubstr("crashed (exit 3)"), HasSubstr("\nIt wrote nothing to stderr.\n"),
                     Not(HasSubstr("sitter_child_stderr"))));

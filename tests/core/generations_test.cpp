@@ -46,7 +46,7 @@ TEST_F(GenerationsTest, NumbersGrowByOne) {
   EXPECT_EQ(children_.last(), 2);
 }
 
-TEST_F(GenerationsTest, AComingChildServesOnce) {
+TEST_F(GenerationsTest, AStartingChildBeginsToServeOnce) {
   Child& child = begin();
   EXPECT_EQ(children_.serving(), nullptr);
   EXPECT_TRUE(children_.serve(child));
@@ -85,7 +85,7 @@ TEST_F(GenerationsTest, ARetiringChildDoesNotServe) {
   EXPECT_FALSE(children_.is_empty());
 }
 
-TEST_F(GenerationsTest, AProbedChildBecomesComingAgain) {
+TEST_F(GenerationsTest, AProbedChildCanStartOver) {
   Child& child = serve();
   EXPECT_TRUE(child.prove_start());
   EXPECT_TRUE(child.prove_answer());
@@ -96,7 +96,7 @@ TEST_F(GenerationsTest, AProbedChildBecomesComingAgain) {
   EXPECT_TRUE(children_.serve(child));
 }
 
-TEST_F(GenerationsTest, AChildThatIsOverIsGivenAwayAfterItsLastStep) {
+TEST_F(GenerationsTest, HandsOverADeadChildAfterItsLastStep) {
   Child& first = serve();
   begin();
   end(first);
@@ -110,7 +110,7 @@ TEST_F(GenerationsTest, AChildThatIsOverIsGivenAwayAfterItsLastStep) {
   EXPECT_NE(children_.find(2), nullptr);
 }
 
-TEST_F(GenerationsTest, ReleasedOnesAreGone) {
+TEST_F(GenerationsTest, ReleasesAllChildren) {
   serve();
   begin();
   while (out_.poll()) {

@@ -171,7 +171,7 @@ TEST_F(HandshakeEraTest, AListThatIsGivenAfterARefusalIsNoReasonToDoubt) {
   EXPECT_EQ(handshake_.state(), State::done);
 }
 
-TEST_F(HandshakeEraTest, AListOfToolsThatNeverComesIsNoReasonToDoubtOneThatServes) {
+TEST_F(HandshakeEraTest, AMissingToolListCastsNoDoubtOnAServingChild) {
   list(false);
   handshake_.on_spoken(now_);
   answer_others_as_stateless();

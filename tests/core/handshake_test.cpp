@@ -33,7 +33,7 @@ TEST_F(HandshakeTest, FromOpeningToOpened) {
   EXPECT_EQ(handshake_.opened_with().server_name(), "server");
 }
 
-TEST_F(HandshakeTest, WhatAChildDiscoversIsNoOpening) {
+TEST_F(HandshakeTest, DiscoveryDoesNotReplaceTheOpening) {
   open(R"json({"tools":{}})json");
   handshake_.on_discovered(OpeningResult::of_discovery(R"json({"capabilities":{}})json"));
   EXPECT_TRUE(handshake_.was_opened());
@@ -53,7 +53,7 @@ TEST_F(HandshakeTest, AnAnswerWithoutAVersionIsRefused) {
   EXPECT_EQ(handshake_.state(), State::refused);
 }
 
-TEST_F(HandshakeTest, ASecondAnswerToTheOpeningIsNotTheHandshakes) {
+TEST_F(HandshakeTest, DoesNotTakeASecondAnswerToTheOpening) {
   open("{}");
   EXPECT_FALSE(answer(error(1, -1, "no")));
   EXPECT_EQ(handshake_.state(), State::opened);
@@ -105,7 +105,7 @@ TEST_F(HandshakeTest, ABaselineServesAtOnce) {
   EXPECT_TRUE(handshake_.take_lists(now_));
 }
 
-TEST_F(HandshakeTest, ABaselineTellsNothingAgain) {
+TEST_F(HandshakeTest, ABaselineRestoresNothing) {
   session_.log_level = "\"debug\"";
   session_.subscribe("\"a\"");
   open(R"json({"logging":{},"resources":{"subscribe":true}})json");
@@ -135,7 +135,7 @@ TEST_F(HandshakeTest, WhatTheClientHadSetUpIsToldAgain) {
   EXPECT_THAT(handshake_.restored_subscriptions(), ElementsAre("\"b\""));
 }
 
-TEST_F(HandshakeTest, ATimeoutOfSomethingElseDoesNotEndTheRestoreBeforeItBegins) {
+TEST_F(HandshakeTest, AnEarlierTimeoutDoesNotEndTheRestore) {
   session_.subscribe("\"a\"");
   open(R"json({"resources":{"subscribe":true}})json");
   handshake_.on_timeout(now_, out_);
@@ -177,7 +177,7 @@ TEST_F(HandshakeTest, TheWaitForAnswersIsBounded) {
   for (const auto& list : *lists) EXPECT_EQ(list.state, ListSurvey::List::State::failed);
 }
 
-TEST_F(HandshakeTest, AnAnswerAfterItsTimeIsStillTheHandshakes) {
+TEST_F(HandshakeTest, TakesALateAnswerToItsOwnRequest) {
   session_.subscribe("\"a\"");
   open(R"json({"resources":{"subscribe":true}})json");
   handshake_.settle(session_, true, now_, out_);

@@ -94,7 +94,7 @@ TEST(HistoryTest, TheEndOfABuildThatBroughtNoCommandIsTheLastFailure) {
   EXPECT_EQ(history.last_failure()->at, at(9));
 }
 
-TEST(HistoryTest, AnEndInGoodOrderIsNoFailure) {
+TEST(HistoryTest, ACleanExitIsNotAFailure) {
   History history;
   for (const EndReason reason :
        {EndReason::exited, EndReason::killed_by_sitter, EndReason::replaced, EndReason::shut_down,
@@ -212,7 +212,7 @@ TEST(StderrRingTest, BytesThatTheReaderDroppedAreCounted) {
   EXPECT_EQ(all(ring), "abc… [20000000 bytes cut]");
 }
 
-TEST(StderrRingTest, RubbishThatGrowsWhenCleanedIsCutAfterwards) {
+TEST(StderrRingTest, LimitsALineAfterReplacingInvalidBytes) {
   StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, std::string(limits::kStderrLineMax, '\xFF'));
   EXPECT_LE(all(ring).size(), limits::kStderrLineMax + 48);
@@ -295,7 +295,7 @@ TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
   EXPECT_EQ(ring.tail(1, 20, 1), "c… [1 bytes cut]");
 }
 
-TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut) {
+TEST(StderrRingTest, KeepsATailOf4KiBAndDropsTheOldestLineAboveIt) {
   const auto last_words = [](std::size_t oldest) {
     StderrRing ring(limits::kStderrLinesDefault);
     ring.add(1, std::string(oldest, 'a'));

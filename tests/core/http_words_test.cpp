@@ -81,7 +81,7 @@ TEST(BodyWordsTest, OfABodyTheFirst64KiBAreRead) {
   EXPECT_EQ(html("<!--" + std::string(65526, 'x') + "-->abc"), "abc");
 }
 
-TEST(BodyWordsTest, OfHtmlTheTextIsShown) {
+TEST(BodyWordsTest, ShowsTheTextOfHtml) {
   EXPECT_EQ(html("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<title>Error</title>\n</head>\n<body>\n<pre>Cannot POST /mcp</pre>\n</body>\n"
                  "</html>\n"),
@@ -213,7 +213,7 @@ TEST(RpcErrorTest, TheIdMayBeMissing) {
   EXPECT_EQ(rpc_error(with_text)->id, "\"a\"");
 }
 
-TEST(RpcErrorTest, OtherBodiesAreNone) {
+TEST(RpcErrorTest, RejectsOtherBodies) {
   for (const char* body :
        {"", "Not Found", "null", "[]", "{}", R"json({"error":"not found"})json",
         R"json({"error":{"message":"x"}})json", R"json({"error":{"code":"E1"}})json",
@@ -248,7 +248,7 @@ TEST(Secrets, AreFoundWhereverTheyStand) {
   EXPECT_EQ(secrets.masked("abcdefabcdef and xabcdefx"), "****** and x***x");
 }
 
-TEST(Secrets, OfNoHeadersHideNothing) { EXPECT_EQ(Secrets().masked("a text"), "a text"); }
+TEST(Secrets, HideNothingWithoutHeaders) { EXPECT_EQ(Secrets().masked("a text"), "a text"); }
 
 HttpRefusal refusal(int status, std::string_view body, bool had_session_id = true) {
   return {status, had_session_id, body, {}};
@@ -295,7 +295,7 @@ TEST(SessionLossTest, OtherBadRequestsSayNothingAboutTheSession) {
   }
 }
 
-TEST(SessionLossTest, UnauthorizedMeansItOnlyIfTheBodySaysSo) {
+TEST(SessionLossTest, UnauthorizedMeansALostSessionOnlyIfTheBodySaysSo) {
   EXPECT_EQ(session_loss(refusal(401, R"json({"error":"Invalid session"})json")),
             SessionLoss::gone);
   EXPECT_EQ(session_loss(refusal(401, "SESSION expired")), SessionLoss::gone);
@@ -304,7 +304,7 @@ TEST(SessionLossTest, UnauthorizedMeansItOnlyIfTheBodySaysSo) {
   EXPECT_EQ(session_loss({401, true, "Invalid session", "Bearer"}), SessionLoss::none);
 }
 
-TEST(SessionLossTest, OtherStatusesAreNoLoss) {
+TEST(SessionLossTest, OtherStatusesDoNotMeanALostSession) {
   const std::string body = error("null", -32001, "Session not found");
   for (const int status : {200, 202, 302, 402, 403, 405, 406, 410, 415, 429, 500, 502, 503}) {
     EXPECT_EQ(session_loss(refusal(status, body)), SessionLoss::none) << status;

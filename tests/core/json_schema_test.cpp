@@ -121,7 +121,7 @@ TEST(JsonSchemaWordsTest, WhatIsNotCheckedIsSaid) {
   EXPECT_FALSE(schema.check(R"json({"a":"y","b":1})json"));
 }
 
-TEST(JsonSchemaWordsTest, WhatIsNotCheckedNeverMakesAValueWrong) {
+TEST(JsonSchemaWordsTest, UncheckedKeywordsNeverRejectAValue) {
   for (const std::string& unknown :
        {std::string(R"json({"pattern":"(?=x)"})json"), std::string(R"json({"$ref":"x"})json"),
         std::string(R"json({"$dynamicRef":"#x"})json"),
@@ -165,7 +165,7 @@ TEST(JsonSchemaWordsTest, APropertyMayHaveTheNameOfAKeyword) {
               IsEmpty());
 }
 
-TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadIsNamed) {
+TEST(JsonSchemaWordsTest, NamesValuesThatTheLibraryCannotRead) {
   const std::string_view schema = R"json({"type":"object"})json";
   constexpr const char* kWhat =
       ": has half of a surrogate pair, or a number beyond the range of a double";
@@ -176,7 +176,7 @@ TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadIsNamed) {
       fits(schema, R"json({"a":1e308,"b":123456789012345678901234567890,"c":"\ud83d\ude00"})json"));
 }
 
-TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadDoesNotHideTheRest) {
+TEST(JsonSchemaWordsTest, AnUnreadableValueDoesNotHideOtherViolations) {
   const std::string_view schema =
       R"json({"properties":{"m":{"enum":["safe"]}},"required":["m"]})json";
   constexpr const char* kWhat =
@@ -200,7 +200,7 @@ TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
   EXPECT_FALSE(fits(schema, R"json({"a":"x","\u0061":1})json"));
 }
 
-TEST(JsonSchemaWordsTest, AKeyDoesNotEndAtANul) {
+TEST(JsonSchemaWordsTest, KeysMayContainANul) {
   const std::string_view schema =
       R"json({"properties":{"a":{},"b\u0000c":{"type":"string"}},"additionalProperties":false})json";
   EXPECT_TRUE(fits(schema, R"json({"a":1,"b\u0000c":"x"})json"));
@@ -258,7 +258,7 @@ TEST(JsonSchemaBoundsTest, AMillionStepsAreTakenAndNoMore) {
   EXPECT_THAT(found->part, HasSubstr(R"json({"items":{"enum":[0,1,)json"));
 }
 
-TEST(JsonSchemaBoundsTest, WhatIsTooLargeHidesNothing) {
+TEST(JsonSchemaBoundsTest, ReachingTheLimitIsAViolation) {
   EXPECT_EQ(violation("{\"properties\":{\"list\":" + items_of_many() +
                           R"json(,"mode":{"enum":["safe"]}}})json",
                       "{\"list\":" + list_of("998", 1000) + R"json(,"mode":"evil"})json"),

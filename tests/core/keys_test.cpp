@@ -100,7 +100,7 @@ TEST(RecentKeysTest, OnlyWhatWasAddedIsThere) {
   EXPECT_FALSE(keys.contains("b"));
 }
 
-TEST(RecentKeysTest, TheOldestGivesWayToOneMoreThanFit) {
+TEST(RecentKeysTest, DropsTheOldestKeyAboveTheLimit) {
   Keys keys;
   for (const char* const key : {"a", "b", "c"}) keys.add(key);
   EXPECT_EQ(taken(keys), (std::vector<std::string>{"a", "b", "c"}));
@@ -133,7 +133,7 @@ TEST(RecentKeysTest, ARemovedKeyDoesNotHideTheOthers) {
   EXPECT_TRUE(keys.contains("d"));
 }
 
-TEST(RecentKeysTest, WhatWasHandedOverIsNoLongerThere) {
+TEST(RecentKeysTest, HandedOverKeysAreRemoved) {
   Keys keys;
   keys.add("a");
   keys.move_to([](std::string) {});

@@ -70,7 +70,7 @@ TEST_F(KillerTest, TheScopeChildSweepsNothing) {
   EXPECT_EQ(killer_.count(), 1);
 }
 
-TEST_F(KillerTest, WhatASweepHasTerminatedIsKilledAfterTheGrace) {
+TEST_F(KillerTest, KillsTerminatedProcessesAfterTheGrace) {
   killer_.begin(kFirst, KillScope::automatic);
   EXPECT_FALSE(killer_.on_children_over(out_));
   EXPECT_FALSE(killer_.on_children_over(out_)) << "one sweep is enough";

@@ -124,7 +124,7 @@ TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
   EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));
 }
 
-TEST_F(LineFramerTest, AStreamThatStartsLikeUtf16IsReadAsItIs) {
+TEST_F(LineFramerTest, DoesNotDecodeUtf16) {
   EXPECT_THAT(read("\xFF\xFE{}\n{}\n"), ElementsAre("\xFF\xFE{}", "{}"));
 }
 
@@ -246,7 +246,7 @@ TEST_F(LineFramerTest, ThePaddingBehindALineIsReadable) {
   (void)sum;
 }
 
-TEST_F(LineFramerTest, AHeldBufferStaysAndTheRestGoesOnElsewhere) {
+TEST_F(LineFramerTest, KeepsAHeldBufferAndContinuesInANewOne) {
   const std::string_view bytes = "first\nsec";
   std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
   framer_.filled(bytes.size());
@@ -257,7 +257,7 @@ TEST_F(LineFramerTest, AHeldBufferStaysAndTheRestGoesOnElsewhere) {
   EXPECT_EQ(first->line.text(), "first");
 }
 
-TEST_F(LineFramerTest, ABufferIsFilledByAPieceThatLeavesASixteenthOfIt) {
+TEST_F(LineFramerTest, ALineThatLeavesASixteenthFillsTheBuffer) {
   const std::string bytes = std::string(30, 'x') + "\n\n";
   std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
   framer_.filled(bytes.size());

@@ -8,7 +8,7 @@
 namespace sitter {
 namespace {
 
-TEST_F(LinkAbsenceTest, ARequestThatFindsNothingWaitsAndIsServedByTheNextSession) {
+TEST_F(LinkAbsenceTest, ARefusedConnectionMakesTheRequestWaitForTheNextSession) {
   open_listed_session();
   daemon_dies();
   client(call(1, "echo"));
@@ -101,7 +101,7 @@ TEST_F(LinkReplayTest, ANamedCallThatIsMadeAgainAndLostIsNotSentTwice) {
   EXPECT_THAT(done(), Not(makes_call));
 }
 
-TEST_F(LinkAbsenceTest, WhatWaitsIsSentInTheOrderOfTheClient) {
+TEST_F(LinkAbsenceTest, SendsWaitingRequestsInTheOrderOfTheClient) {
   open_listed_session();
   dies_before(1);
   for (int id = 2; id <= 5; ++id) client(call(id, "echo"));
@@ -127,7 +127,7 @@ TEST_F(LinkAbsenceTest, ListsAreAnsweredFromTheLastKnownWhileTheDaemonIsAway) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3")));
 }
 
-TEST_F(LinkAbsenceTest, AListThatFindsNothingIsAnsweredAfterTheFirstRefusal) {
+TEST_F(LinkAbsenceTest, AListIsAnsweredAfterTheFirstFailedReconnection) {
   open_listed_session();
   daemon_dies();
   client(request(1, "tools/list"));
@@ -148,7 +148,7 @@ TEST_F(LinkAbsenceTest, PingAndTheBuiltinToolsAreAnsweredAtOnce) {
   EXPECT_TRUE(status_tool().is_object());
 }
 
-TEST_F(LinkAbsenceTest, APingThatFindsNothingIsAnsweredAtOnce) {
+TEST_F(LinkAbsenceTest, APingIsAnsweredWhenItsConnectionIsRefused) {
   open_listed_session();
   daemon_dies();
   client(request(1, "ping"));
@@ -190,7 +190,7 @@ TEST_F(LinkAbsenceTest, TheStatusNamesNoProcessOfADaemonThatWasNotStartedHere) {
   EXPECT_EQ(status["childState"], "ready");
 }
 
-TEST_F(LinkAbsenceTest, TheDaemonIsTriedOnWhenNobodyWaits) {
+TEST_F(LinkAbsenceTest, KeepsTryingTheDaemonWhenNoRequestWaits) {
   open_listed_session();
   dies_before(1);
   client(cancelled(1));
@@ -217,7 +217,7 @@ TEST_F(LinkAbsenceTest, ANoticeAboutADaemonNamesNoProcess) {
   }
 }
 
-TEST_F(LinkAbsenceTest, WhatARequestMeetsInAProxyWithoutItsDaemonIsAway) {
+TEST_F(LinkAbsenceTest, AProxyWithoutItsDaemonCountsAsAnAbsentDaemon) {
   open_listed_session();
   client(call(1, "echo"));
   done();
@@ -237,7 +237,7 @@ TEST_F(LinkAbsenceTest, WhatARequestMeetsInAProxyWithoutItsDaemonIsAway) {
   EXPECT_THAT(client_got(), ElementsAre(result(1), result(3)));
 }
 
-TEST_F(LinkAbsenceTest, AProbeWaitsForItsLimitAndIsThenNoProofOfAnEra) {
+TEST_F(LinkAbsenceTest, AProbeThatTimesOutProvesNoEra) {
   client(enveloped(1, "server/discover"));
   stays_down(config.wait_for_server - milliseconds(1));
   EXPECT_THAT(client_got(), IsEmpty());
@@ -291,7 +291,7 @@ TEST_F(LinkAbsenceTest, WhatWasRefusedIsSentAgainInItsOrderWhenTheDaemonSpeaks) 
 }
 
 /// The link refuses what waits before the bridge has read the answer that shows the daemon again.
-TEST_F(LinkAbsenceTest, NothingOvertakesARequestWhoseRefusalIsNotRead) {
+TEST_F(LinkAbsenceTest, NewRequestsDoNotOvertakeARefusedOne) {
   open_session();
   event(kGetStream, notification("notifications/tools/list_changed"));
   breaks(last());
@@ -321,7 +321,7 @@ TEST_F(LinkAbsenceTest, NothingOvertakesARequestWhoseRefusalIsNotRead) {
   for (const int id : {2, 3, 4}) answers(*exchange_of(id), result(id));
 }
 
-TEST(AbsenceTest, WhenTheDaemonIsHeardNoTryIsDueAnyMore) {
+TEST(AbsenceTest, AResponseCancelsThePendingRetry) {
   Absence absence;
   absence.on_refused("refused", seconds(2), {});
   EXPECT_TRUE(absence.again_at());
@@ -329,7 +329,7 @@ TEST(AbsenceTest, WhenTheDaemonIsHeardNoTryIsDueAnyMore) {
   EXPECT_FALSE(absence.again_at());
 }
 
-TEST(AbsenceTest, NothingChangesALoss) {
+TEST(AbsenceTest, LosingASessionIgnoresRefusalsAndResponses) {
   Absence absence;
   absence.on_refused("refused", seconds(2), {});
   absence.on_losing();

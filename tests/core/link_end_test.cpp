@@ -16,7 +16,7 @@ TEST_F(LinkEndTest, TheSessionIsEndedWithTheBridge) {
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
 
-TEST_F(LinkEndTest, ADaemonThatDoesNotEndSessionsIsFine) {
+TEST_F(LinkEndTest, ARefusedDeleteIsNoError) {
   open_listed_session();
   client_closes_input();
   done();
@@ -24,7 +24,7 @@ TEST_F(LinkEndTest, ADaemonThatDoesNotEndSessionsIsFine) {
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
 
-TEST_F(LinkEndTest, ADaemonThatIsGoneIsFine) {
+TEST_F(LinkEndTest, AnAbsentDaemonAtTheEndIsNoError) {
   open_listed_session();
   client_closes_input();
   done();
@@ -32,7 +32,7 @@ TEST_F(LinkEndTest, ADaemonThatIsGoneIsFine) {
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
 
-TEST_F(LinkEndTest, AnEndWhoseConnectionBreaksIsFine) {
+TEST_F(LinkEndTest, ABrokenConnectionAtTheEndIsNoError) {
   open_listed_session();
   client_closes_input();
   done();
@@ -61,7 +61,7 @@ TEST_F(LinkEndTest, ASignalEndsTheBridgeBeforeTheDaemonHasAnswered) {
   EXPECT_THAT(done(), Contains("exit 143 at once"));
 }
 
-TEST_F(LinkEndTest, WhatIsOwedIsAwaitedFirst) {
+TEST_F(LinkEndTest, WaitsForPendingAnswersBeforeTheEnd) {
   open_listed_session();
   client(call(1, "slow"));
   done();
@@ -158,7 +158,7 @@ TEST_F(LinkEndTest, AKillWhileTheDaemonIsAwayIsOverAtOnce) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(LinkEndTest, AKillDuringAConnectionIsOverWhenTheConnectionIs) {
+TEST_F(LinkEndTest, AKillEndsWithThePendingConnection) {
   open_listed_session();
   daemon_dies();
   client(call(1, "echo"));
@@ -170,7 +170,7 @@ TEST_F(LinkEndTest, AKillDuringAConnectionIsOverWhenTheConnectionIs) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2")));
 }
 
-TEST_F(LinkEndTest, TheEndDuringAnAbsenceIsOverWhenNothingIsOwed) {
+TEST_F(LinkEndTest, EndsDuringAnAbsenceOnceAllRequestsAreAnswered) {
   open_listed_session();
   daemon_dies();
   client(call(1, "echo"));

@@ -69,7 +69,7 @@ TEST_F(LinkOpeningTest, HeadersOfTheUserAccompanyEachRequest) {
   EXPECT_EQ(sent_value(order_of(4), "MCP-Protocol-Version"), "2025-11-25");
 }
 
-TEST_F(LinkOpeningTest, NothingThatListensOnThisMachineIsTriedAgainSoon) {
+TEST_F(LinkOpeningTest, RetriesALocalAddressEvery100Milliseconds) {
   client(initialize(0));
   EXPECT_THAT(waits_after_failures(4), ElementsAre(milliseconds(50), milliseconds(100),
                                                    milliseconds(100), milliseconds(100)));
@@ -220,7 +220,7 @@ TEST_F(LinkOpeningTest, TheEndOfTheSessionGivesUpAConnectionThatIsBeingOpened) {
   EXPECT_THAT(done(), Contains("exit 143 at once"));
 }
 
-TEST_F(LinkOpeningTest, AVersionThatNoHeaderCanCarryStandsInNone) {
+TEST_F(LinkOpeningTest, LeavesAnInvalidVersionOutOfTheHeaders) {
   client(initialize(0));
   connected(1);
   answers(2,

@@ -32,7 +32,7 @@ class LinkOrderTest : public LinkTest {
   }
 };
 
-TEST_F(LinkOrderTest, RequestsHoldNothing) {
+TEST_F(LinkOrderTest, ARequestDoesNotDelayLaterMessages) {
   open_listed_session();
   client(call(1, "slow"));
   client(call(2, "echo"));
@@ -44,7 +44,7 @@ TEST_F(LinkOrderTest, RequestsHoldNothing) {
   answers(7, result(1));
 }
 
-TEST_F(LinkOrderTest, ANotificationHoldsWhatFollowsUntilItWasTaken) {
+TEST_F(LinkOrderTest, ANotificationDelaysLaterMessagesUntilItIsAccepted) {
   open_listed_session();
   client(told_);
   client(call(1, "echo"));
@@ -72,7 +72,7 @@ TEST_F(LinkOrderTest, NotificationsFollowEachOther) {
   answers(9, result(1));
 }
 
-TEST_F(LinkOrderTest, ANotificationThatIsLostHoldsNothingAnyMore) {
+TEST_F(LinkOrderTest, ALostNotificationNoLongerDelaysLaterMessages) {
   open_listed_session();
   client(told_);
   client(call(1, "echo"));
@@ -82,7 +82,7 @@ TEST_F(LinkOrderTest, ANotificationThatIsLostHoldsNothingAnyMore) {
   answers(8, result(1));
 }
 
-TEST_F(LinkOrderTest, AnAnswerOfTheClientHoldsWhatFollowsToo) {
+TEST_F(LinkOrderTest, AnAnswerOfTheClientDelaysLaterMessagesToo) {
   open_listed_session();
   event(4, request(5, "roots/list"));
   const std::string id = answer()["id"].dump();
@@ -107,7 +107,7 @@ TEST_F(LinkOrderTest, ThirtyTwoRequestsAreUnderWayAndTheNextWaits) {
   for (int id = 4; id <= kMax + 1; ++id) answers(*exchange_of(id), result(id));
 }
 
-TEST_F(LinkOrderTest, ARequestWhoseStreamIsTakenUpLaterKeepsItsPlace) {
+TEST_F(LinkOrderTest, ARequestCountsWhileItsStreamWaitsToResume) {
   open_listed_session();
   fill();
   const Exchange first = *exchange_of(1);
@@ -126,7 +126,7 @@ TEST_F(LinkOrderTest, ARequestWhoseStreamIsTakenUpLaterKeepsItsPlace) {
   empty(2);
 }
 
-TEST_F(LinkOrderTest, AResponseThatStaysOpenAfterItsAnswerTakesNoPlace) {
+TEST_F(LinkOrderTest, AnOpenResponseDoesNotCountAfterItsAnswer) {
   open_listed_session();
   fill();
   streams(*exchange_of(1));
@@ -416,7 +416,7 @@ TEST_F(LinkOrderTest, AnAnswerThatWasTakenIsNotSentAgain) {
   EXPECT_THAT(logs(), Not(Contains(HasSubstr("may be lost"))));
 }
 
-TEST_F(LinkOrderTest, ANotificationIsTakenWhenTheHeadSaysSo) {
+TEST_F(LinkOrderTest, AResponseHeadMeansThatANotificationWasAccepted) {
   open_session();
   client(notification("notifications/roots/list_changed"));
   const Exchange exchange = last();
@@ -426,7 +426,7 @@ TEST_F(LinkOrderTest, ANotificationIsTakenWhenTheHeadSaysSo) {
   answers(*exchange_of(1), result(1));
 }
 
-TEST_F(LinkOrderTest, ANotificationThatIsNeverTakenHoldsNoLongerThanItsLimit) {
+TEST_F(LinkOrderTest, AnUnansweredNotificationDelaysOthersUntilItsTimeout) {
   open_session();
   client(notification("notifications/roots/list_changed"));
   const Exchange exchange = last();
@@ -466,7 +466,7 @@ TEST_F(LinkOrderTest, ARequestThatWasNotSentBeforeAKillHadNoEffect) {
   EXPECT_EQ(undelivered, 1);
 }
 
-TEST_F(LinkOrderTest, MoreThanMayWaitForItsTurnIsRefused) {
+TEST_F(LinkOrderTest, RefusesRequestsAboveTheQueueLimit) {
   open_session();
   const int max = static_cast<int>(limits::kHttpRequestsMax);
   for (int id = 1; id <= max; ++id) client(call(id, "slow"));

@@ -23,7 +23,7 @@ TEST_F(LinkAbsenceTest, ACallThatWaitsForTooLongIsAnsweredAsNotDelivered) {
   EXPECT_THAT(text, Not(HasSubstr("stderr")));
 }
 
-TEST_F(LinkAbsenceTest, WithoutAWaitAnOpeningThatIsUnderWayIsWaitedForAllTheSame) {
+TEST_F(LinkAbsenceTest, WaitsForARunningOpeningEvenWithoutAWait) {
   config.wait_for_server = milliseconds(0);
   open_listed_session();
   client(call(1, "echo"));
@@ -36,7 +36,7 @@ TEST_F(LinkAbsenceTest, WithoutAWaitAnOpeningThatIsUnderWayIsWaitedForAllTheSame
   EXPECT_THAT(answer_text(), HasSubstr("it has not answered its opening"));
 }
 
-TEST_F(LinkAbsenceTest, WithoutAWaitARequestThatFindsNothingIsAnsweredAtOnce) {
+TEST_F(LinkAbsenceTest, AnswersARefusedConnectionAtOnceWithoutAWait) {
   config.wait_for_server = milliseconds(0);
   open_listed_session();
   dies_before(1);
@@ -180,7 +180,7 @@ TEST_F(LinkAbsenceTest, AStatelessCallWaitsTooAndFailsWithAResult) {
   EXPECT_EQ(line["result"]["resultType"], "complete");
 }
 
-TEST_F(LinkAbsenceTest, ALongRetryAfterDoesNotConcernTheNextDaemon) {
+TEST_F(LinkAbsenceTest, ARetryAfterDoesNotApplyToTheNextDaemon) {
   open_listed_session();
   client(call(1, "echo"));
   status(*exchange_of(1), 503, "", {{"retry-after", "20"}});

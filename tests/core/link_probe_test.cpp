@@ -49,7 +49,7 @@ TEST_F(LinkProbeTest, ADaemonThatListsOtherToolsHasRestarted) {
               Contains(AllOf(HasSubstr("it lists other tools than before"), HasSubstr("search"))));
 }
 
-TEST_F(LinkProbeTest, AnAnswerInAStreamThatStaysOpenIsEnough) {
+TEST_F(LinkProbeTest, AcceptsAnAnswerInAStreamThatStaysOpen) {
   serve_stateless();
   closes_idle_connection();
   client(enveloped_call(1, "echo"));
@@ -60,7 +60,7 @@ TEST_F(LinkProbeTest, AnAnswerInAStreamThatStaysOpenIsEnough) {
   answers(*exchange_of(1), result(1, R"json({"resultType":"complete","content":[]})json"));
 }
 
-TEST_F(LinkProbeTest, AProbeThatIsLostShowsNothing) {
+TEST_F(LinkProbeTest, ALostProbeIsIgnored) {
   serve_stateless();
   closes_idle_connection();
   client(enveloped_call(1, "echo"));

@@ -158,7 +158,7 @@ TEST_F(LinkProcessTest, AnExitWithoutASessionIsSeenToo) {
   answers(*exchange_of(1), result(1));
 }
 
-TEST_F(LinkProcessTest, TheNextProcessIsThatOfTheNextChildAfterALostSession) {
+TEST_F(LinkProcessTest, ACrashAfterALostSessionIsReportedForTheNextChild) {
   open_started();
   client(call(1, "echo"));
   status(*exchange_of(1), 404);

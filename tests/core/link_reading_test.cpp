@@ -33,7 +33,7 @@ TEST(PolledQueueTest, AValueThatWasPolledStaysUntilTheNextCall) {
   ASSERT_NE(queue.poll(), nullptr);
 }
 
-TEST(PolledQueueTest, AQueueThatWasEmptyGoesOn) {
+TEST(PolledQueueTest, AnEmptiedQueueAcceptsNewValues) {
   PolledQueue<std::string> queue;
   queue.push_back("a");
   EXPECT_NE(queue.poll(), nullptr);
@@ -97,7 +97,7 @@ TEST_F(LinkReadingTest, ALineThatTheBridgeHasNotReadIsRead) {
   EXPECT_EQ(id_read(), "1");
 }
 
-TEST_F(LinkReadingTest, OfTheLinesOfOneReadTheReadingOfTheLastIsGiven) {
+TEST_F(LinkReadingTest, PassesTheParsedMessageOnlyWithTheLastLineOfARead) {
   answer(send(call(1, "echo")), "text/event-stream",
          "data: " + request("\"q\"", "ping") + "\n\ndata: " + result(1) + "\n\n");
   EXPECT_EQ(id_read(), "nothing");
@@ -124,7 +124,7 @@ TEST_F(LinkReadingTest, AnOrderThatWasPolledStaysWhileOthersCome) {
   EXPECT_EQ(std::get<order::HttpSend>(*order).body, call(1, "echo"));
 }
 
-TEST_F(LinkReadingTest, AReadingThatIsOverIsNotGiven) {
+TEST_F(LinkReadingTest, DoesNotPassAnOutdatedParsedMessage) {
   answer(send(call(1, "echo")), "application/json", result(1));
   send(call(2, "echo"));
   EXPECT_EQ(id_read(), "nothing");

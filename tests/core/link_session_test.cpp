@@ -128,7 +128,7 @@ TEST_F(LinkSessionTest, AllThatIsRefusedWithTheSessionIsSentOnceMoreInItsOrder) 
   for (int id = 1; id <= 3; ++id) answers(*exchange_of(id), result(id));
 }
 
-TEST_F(LinkSessionTest, WhatTheLosingDaemonRedirectsIsSentInTheNextSession) {
+TEST_F(LinkSessionTest, ResendsARedirectedRequestInTheNextSession) {
   open_listed_session();
   client(call(1, "slow"));
   client(call(2, "echo"));
@@ -143,7 +143,7 @@ TEST_F(LinkSessionTest, WhatTheLosingDaemonRedirectsIsSentInTheNextSession) {
   answers(*exchange_of(2), result(2));
 }
 
-TEST_F(LinkSessionTest, WhatTheLosingDaemonStillAnswersCounts) {
+TEST_F(LinkSessionTest, AcceptsAnswersWhileTheSessionIsBeingLost) {
   open_listed_session();
   client(call(1, "slow"));
   client(call(2, "echo"));
@@ -156,7 +156,7 @@ TEST_F(LinkSessionTest, WhatTheLosingDaemonStillAnswersCounts) {
   answers(*exchange_of(2), result(2));
 }
 
-TEST_F(LinkSessionTest, NothingThatTheLosingDaemonSaysEndsTheLoss) {
+TEST_F(LinkSessionTest, ResponsesDoNotUndoTheLossOfASession) {
   open_listed_session();
   for (int id = 1; id <= 3; ++id) client(call(id, "echo"));
   client(call(4, "slow"));
@@ -278,7 +278,7 @@ TEST_F(LinkSessionTest, TheStreamOfTheSessionShowsTheLossToo) {
   answers(*exchange_of(1), result(1));
 }
 
-TEST_F(LinkSessionTest, AStreamThatWasNeverThereDoesNotShowALoss) {
+TEST_F(LinkSessionTest, AMissingStreamDoesNotMeanALostSession) {
   daemon.has_stream = false;
   client_opens();
   takes(3);
@@ -317,7 +317,7 @@ TEST_F(LinkSessionTest, ASettingOfTheClientIsToldInTheNextSession) {
   answers(*exchange_of(2), result(2));
 }
 
-TEST_F(LinkSessionTest, TheQuestionsOfALostSessionAreTakenBack) {
+TEST_F(LinkSessionTest, CancelsTheRequestsOfALostSession) {
   open_listed_session();
   event(4, request(77, "roots/list"));
   const auto asked = answer();
@@ -333,7 +333,7 @@ TEST_F(LinkSessionTest, TheQuestionsOfALostSessionAreTakenBack) {
   answers(*exchange_of(1), result(1));
 }
 
-TEST_F(LinkSessionTest, ARefusalWhoseBodyDoesNotComeIsNoLossWhenTheSessionIsLost) {
+TEST_F(LinkSessionTest, ResendsACallRefusedWithoutABodyWhenTheSessionIsLost) {
   open_listed_session();
   client(call(1, "echo"));
   client(call(2, "echo"));

@@ -79,7 +79,7 @@ TEST_F(LinkProcessTest, AProcessThatFindsTheAddressInUseMakesWayForTheOneThatLis
   EXPECT_TRUE(status_tool()["childPid"].is_null());
 }
 
-TEST_F(LinkProcessTest, AConnectionThatIsBeingOpenedAtTheExitSaysNothing) {
+TEST_F(LinkProcessTest, AbandonsAConnectionPendingAtTheExit) {
   client(initialize(0));
   not_connected(1);
   process_exits(1, 1);

@@ -165,7 +165,7 @@ TEST_F(LinkStatelessTest, AProbeOfADaemonThatAnswersInItsOwnWordsFindsAnEarlierE
   }
 }
 
-TEST_F(LinkStatelessTest, AFailureIsNoProofOfAnEra) {
+TEST_F(LinkStatelessTest, AnHttpErrorProvesNoEra) {
   for (const int code : {401, 403, 500}) {
     client(enveloped(code, "server/discover"));
     opens_daemon();

@@ -33,7 +33,7 @@ TEST_F(LinkStatusTest, ARequestForAuthorizationIsAnErrorThatSaysHowToGiveIt) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(LinkStatusTest, ARefusalOfAccessIsSuchAnErrorToo) {
+TEST_F(LinkStatusTest, AForbiddenResponseSaysHowToAuthorizeToo) {
   open_listed_session();
   const std::string text = error_after(403, "the scope notes.write is missing");
   EXPECT_THAT(text, HasSubstr("403 Forbidden: the scope notes.write is missing; give the server"));
@@ -101,7 +101,7 @@ TEST_F(LinkStatusTest, AnotherBodyIsShownInPart) {
   EXPECT_THAT(text, Not(HasSubstr(std::string(limits::kBodyWordsMax + 1, 'x'))));
 }
 
-TEST_F(LinkStatusTest, OfHtmlTheTextIsShown) {
+TEST_F(LinkStatusTest, ShowsTheTextOfHtml) {
   open_listed_session();
   const std::string text = error_after(
       500,
@@ -210,7 +210,7 @@ TEST_F(LinkStatusTest, ANotificationThatFindsTheDaemonAwayIsSentAgainBeforeWhatF
   answers(10, result(2));
 }
 
-TEST_F(LinkStatusTest, WhatFollowsSuchANotificationIsAnsweredAtItsLimit) {
+TEST_F(LinkStatusTest, RequestsBehindAFailingNotificationTimeOut) {
   open_listed_session();
   client(notification("notifications/roots/list_changed"));
   client(call(1, "echo"));

@@ -108,7 +108,7 @@ TEST_F(LinkStreamTest, WithoutARetryAStreamIsTakenUpAfterASecond) {
   ends(8);
 }
 
-TEST_F(LinkStreamTest, TwoEmptyResumptionsAreALoss) {
+TEST_F(LinkStreamTest, GivesUpAfterTwoEmptyResumptions) {
   stream_breaks(call(1, "slow"));
   done();
   for (const Exchange get : {8, 9}) {
@@ -121,7 +121,7 @@ TEST_F(LinkStreamTest, TwoEmptyResumptionsAreALoss) {
   EXPECT_THAT(answer_text(), HasSubstr("may or may not have taken effect"));
 }
 
-TEST_F(LinkStreamTest, AResumptionThatBringsAMessageBeginsTheCountAgain) {
+TEST_F(LinkStreamTest, AMessageResetsTheCountOfEmptyResumptions) {
   stream_breaks(call_with_progress(1, "slow"));
   next_deadline_comes();
   streams(8);
@@ -185,7 +185,7 @@ TEST_F(LinkStreamTest, WhatFollowsTheAnswerDoesNotMatter) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(LinkStreamTest, AResumptionThatFindsNothingIsALossAndTheDaemonIsDown) {
+TEST_F(LinkStreamTest, ARefusedConnectionOnResumptionLosesTheCall) {
   stream_breaks(call(1, "slow"));
   next_deadline_comes();
   done();
@@ -277,7 +277,7 @@ TEST_F(LinkStreamTest, WithoutARetryTheWaitDoublesUntilTheStreamBringsSomething)
   EXPECT_EQ(wait(), limits::kHttpStreamWaitMin);
 }
 
-TEST_F(LinkStreamTest, AStreamThatSomebodyElseHasIsAskedForLater) {
+TEST_F(LinkStreamTest, RetriesAStreamThatIsTakenByAnotherClient) {
   client_opens();
   takes(3);
   status(4, 409);
@@ -304,7 +304,7 @@ TEST_F(LinkStreamTest, AStreamThatTheDaemonCannotGiveForNowIsAskedForLater) {
   streams(6);
 }
 
-TEST_F(LinkStreamTest, AStreamThatFindsNothingShowsThatTheDaemonIsDown) {
+TEST_F(LinkStreamTest, ARefusedStreamConnectionShowsThatTheDaemonIsDown) {
   open_listed_session();
   breaks(kGetStream);
   next_deadline_comes();

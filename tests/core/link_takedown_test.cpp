@@ -251,7 +251,7 @@ TEST_F(LinkProcessTest, ARebuildThatFindsADaemonThatWasNotStartedHereSaysSo) {
   EXPECT_THAT(client_got(), Contains(HasSubstr("was not started by this mcp-sitter")));
 }
 
-TEST_F(LinkProcessTest, ARebuildWaitsForABusyProcessOnceAndThenForItsEnd) {
+TEST_F(LinkProcessTest, ARebuildWaitsOnceForPendingCallsAndThenForTheExit) {
   config.build_command = "make";
   config.on_busy_wait = milliseconds(100);
   open_started();

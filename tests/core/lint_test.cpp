@@ -130,7 +130,7 @@ TEST(LintTest, AReferenceInDataIsNoReference) {
   }
 }
 
-TEST(LintTest, ANameOfASchemaMayBeAnyWord) {
+TEST(LintTest, ADefinitionMayHaveAnyName) {
   const auto with_named = [](const std::string& word, const std::string& name,
                              const std::string& schema) {
     return lint_input(R"json({"type":"object",")json" + word + R"json(":{")json" + name +

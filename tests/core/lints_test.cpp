@@ -66,7 +66,7 @@ TEST_F(LintsTest, AFindingThatIsGoneIsNotTold) {
   EXPECT_THAT(lints_.news(), IsEmpty());
 }
 
-TEST_F(LintsTest, WhatWasFoundSinceTheNoticeWasWrittenIsStillToldLater) {
+TEST_F(LintsTest, ReportsFindingsMadeAfterTheNoticeLater) {
   takes_tools({bad("a")});
   const std::vector<std::string> shown = lints_.news();
   EXPECT_TRUE(takes_tools({bad("a"), bad("b")}));
@@ -74,7 +74,7 @@ TEST_F(LintsTest, WhatWasFoundSinceTheNoticeWasWrittenIsStillToldLater) {
   EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("tool \"b\"")));
 }
 
-TEST_F(LintsTest, WhatIsAlreadyNewsIsNoFurtherNews) {
+TEST_F(LintsTest, APendingFindingIsNotReportedAsNew) {
   EXPECT_TRUE(takes_tools({bad("a")}));
   EXPECT_FALSE(takes_tools({bad("a")}));
 }

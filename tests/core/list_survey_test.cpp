@@ -36,7 +36,7 @@ class ListSurveyTest : public ::testing::Test {
   Now now_{Instant() + seconds(10), {}};
 };
 
-TEST_F(ListSurveyTest, WithNoListItIsDone) {
+TEST_F(ListSurveyTest, IsDoneWithoutLists) {
   EXPECT_TRUE(survey_.is_done());
   EXPECT_FALSE(survey_.deadline());
 }
@@ -106,7 +106,7 @@ TEST_F(ListSurveyTest, AHundredPagesAreWhole) {
   EXPECT_THAT(survey_.lists()[0].pages, SizeIs(100));
 }
 
-TEST_F(ListSurveyTest, ACircleFails) {
+TEST_F(ListSurveyTest, RepeatedCursorsFailTheList) {
   survey_.begin(CatalogKind::tools, now_, out_);
   answer(result(1, R"json({"tools":[],"nextCursor":"a"})json"));
   answer(result(2, R"json({"tools":[],"nextCursor":"a"})json"));
@@ -165,7 +165,7 @@ TEST_F(ListSurveyTest, OnlyTheLastAnswerCounts) {
   EXPECT_EQ(survey_.lists()[0].answer, ListSurvey::List::Answer::usual);
 }
 
-TEST_F(ListSurveyTest, AListBeginsAnewAFewTimesAndIsOutdatedAfterThat) {
+TEST_F(ListSurveyTest, AListIsOutdatedAfterTooManyRestarts) {
   survey_.begin(CatalogKind::tools, now_, out_);
   for (int i = 0; i < limits::kListRestartsMax; ++i) survey_.begin(CatalogKind::tools, now_, out_);
   EXPECT_THAT(sent(), SizeIs(1 + limits::kListRestartsMax));

@@ -88,7 +88,7 @@ TEST_F(MessageTest, WhatIsRawHasNoWhiteSpaceAroundIt) {
   EXPECT_EQ(message->result, "7");
 }
 
-TEST_F(MessageTest, TheParamsThatAreLookedAt) {
+TEST_F(MessageTest, ReadsTheKnownParams) {
   const Message* const message = read(
       R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a\u00fc","arguments":[1],)json"
       R"json("_meta":{"progressToken":1.0,"more":{}},"progressToken":"p","requestId":9,"cursor":null,)json"
@@ -130,7 +130,7 @@ TEST_F(MessageTest, ParamsOfAnotherTypeThanExpectedPass) {
   EXPECT_EQ(message->params.name_text, "");
 }
 
-TEST_F(MessageTest, NothingOfTheMessageBeforeStays) {
+TEST_F(MessageTest, KeepsNothingOfThePreviousMessage) {
   read(R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","task":{}}})json");
   const Message* const message = read(R"json({"jsonrpc":"2.0","id":2,"result":1})json");
   ASSERT_NE(message, nullptr);
@@ -254,7 +254,7 @@ TEST(LenientIdTest, WithoutAnIdNoneIsFound) {
   }
 }
 
-TEST(LenientIdTest, WhereTheStartLeadsNowhereTheEndIsLookedAt) {
+TEST(LenientIdTest, SearchesFromTheEndIfTheStartIsBroken) {
   EXPECT_EQ(lenient_id(R"json({"result":{"a":"x},"jsonrpc":"2.0","id":1})json"), "1");
   EXPECT_EQ(lenient_id(R"json({"result":{"a":[1,2},"jsonrpc":"2.0","id":"b"})json"), "\"b\"");
   EXPECT_EQ(lenient_id(R"json({"result":{}},"jsonrpc":"2.0","id":3})json"), "3");
@@ -276,7 +276,7 @@ TEST(SplitTest, ObjectsAndTheTextAroundThem) {
   EXPECT_THAT(split.texts, ElementsAre("a", "b", ", [c]"));
 }
 
-TEST(SplitTest, TheMarksOfAnArrayAreNoText) {
+TEST(SplitTest, ArrayBracketsAndCommasAreNotText) {
   const SplitLine split = split_objects(" [ {} , {}\t] ");
   EXPECT_THAT(split.objects, ElementsAre("{}", "{}"));
   EXPECT_THAT(split.texts, IsEmpty());
@@ -288,7 +288,7 @@ TEST(SplitTest, WithoutAnObjectAllIsText) {
   EXPECT_THAT(split_objects("{ {").objects, IsEmpty());
 }
 
-TEST(SplitTest, AValueInWhatIsNotClosedIsNoObjectOfItsOwn) {
+TEST(SplitTest, AnObjectInsideAnUnclosedOneIsNotSplitOff) {
   for (const std::string line :
        {R"json({"id":1,"result":{"a":{}})json", R"json({"a":[{},{})json"}) {
     EXPECT_THAT(split_objects(line).objects, IsEmpty()) << line;

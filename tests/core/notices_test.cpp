@@ -46,14 +46,14 @@ TEST_F(NoticesTest, ARestartIsToldOnceAndBeforeTheResult) {
   EXPECT_FALSE(notices_.has_any());
 }
 
-TEST_F(NoticesTest, RestartsThatNobodyHasReadOfAreOneNotice) {
+TEST_F(NoticesTest, MergesUnreadRestartsIntoOneNotice) {
   notices_.on_restart(restart(2));
   notices_.on_restart(restart(3));
   EXPECT_EQ(notices_.restart()->restarts, 2);
   EXPECT_EQ(notices_.restart()->spawn, 3);
 }
 
-TEST_F(NoticesTest, BesideStructureItStandsOnceAndIsStillOwed) {
+TEST_F(NoticesTest, IsAddedOnceBesideStructuredContentAndStaysPending) {
   notices_.on_restart(restart(2));
   EXPECT_TRUE(notices_.fits(kStructured));
   EXPECT_FALSE(put(kStructured).second);
@@ -62,7 +62,7 @@ TEST_F(NoticesTest, BesideStructureItStandsOnceAndIsStillOwed) {
   EXPECT_TRUE(put(kPlain).second);
 }
 
-TEST_F(NoticesTest, FitsOnlyWhereAModelReadsIt) {
+TEST_F(NoticesTest, FitsOnlyIntoAResultThatAModelReads) {
   notices_.on_restart(restart(2));
   EXPECT_FALSE(notices_.fits("{}"));
   EXPECT_FALSE(notices_.fits(R"json({"content":[],"task":{"id":"t"}})json"));
@@ -72,7 +72,7 @@ TEST_F(NoticesTest, FitsOnlyWhereAModelReadsIt) {
   EXPECT_TRUE(notices_.fits(R"json({"content":[],"structuredContent":null})json"));
 }
 
-TEST_F(NoticesTest, OldCodeIsNamedLastAndNotRepeatedFromHere) {
+TEST_F(NoticesTest, NamesOldCodeLastAndDoesNotRepeatIt) {
   notices_.on_restart(restart(2));
   known_.old_code = "a.py changed";
   EXPECT_THAT(notices_.tell("7", known_), AllOf(StartsWith("[mcp-sitter] server restarted"),
@@ -86,14 +86,14 @@ TEST_F(NoticesTest, OldCodeIsNamedLastAndNotRepeatedFromHere) {
   EXPECT_FALSE(notices_.on_answered_cancelled("8"));
 }
 
-TEST_F(NoticesTest, NewsStandBesideStructureOnceMore) {
+TEST_F(NoticesTest, NewsIsAddedBesideStructuredContentOnceMore) {
   notices_.on_restart(restart(2));
   put(kStructured);
   notices_.on_news();
   EXPECT_TRUE(notices_.fits(kStructured));
 }
 
-TEST_F(NoticesTest, WhatTheClientHasGivenUpIsToldAgain) {
+TEST_F(NoticesTest, RepeatsTheNoticeOfACancelledCall) {
   notices_.on_restart(restart(2));
   const std::string text = notices_.tell("7", known_);
   notices_.on_answered_cancelled("8");
@@ -114,7 +114,7 @@ TEST_F(NoticesTest, NoiseOfAChildIsToldOnce) {
   EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("Listening")));
 }
 
-TEST_F(NoticesTest, OfFailedReplaysTheNewestAreTold) {
+TEST_F(NoticesTest, ReportsTheNewestFailedReplays) {
   for (std::size_t i = 0; i < limits::kReplayFailuresMax; ++i) {
     notices_.add_replay_failure("call " + std::to_string(i) + ".");
   }
@@ -141,7 +141,7 @@ TEST_F(NoticesTest, FailedStartsAreCountedFromTheLastNoticeOn) {
   EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("exit 3")));
 }
 
-TEST_F(NoticesTest, WhatHappensAfterATextWasShownIsStillOwed) {
+TEST_F(NoticesTest, EventsAfterAShownTextStayPending) {
   known_.watch_problem = "before";
   notices_.on_restart(restart(2));
   notices_.on_failed_start();
@@ -175,7 +175,7 @@ TEST_F(NoticesTest, FindingsOfTheLintAreToldUpToABound) {
   EXPECT_EQ(notices_.shown_lint(), known_.lint);
 }
 
-TEST_F(NoticesTest, NewsStandBesideStructureAgain) {
+TEST_F(NoticesTest, NewFindingsAreAddedBesideStructuredContentAgain) {
   known_.lint = {"finding"};
   EXPECT_FALSE(put(kStructured).second);
   EXPECT_FALSE(notices_.fits(kStructured));
@@ -183,7 +183,7 @@ TEST_F(NoticesTest, NewsStandBesideStructureAgain) {
   EXPECT_TRUE(notices_.fits(kStructured));
 }
 
-TEST_F(NoticesTest, ATextThatWasShownIsOwedUntilItIsTold) {
+TEST_F(NoticesTest, AShownTextStaysPendingUntilItIsSent) {
   notices_.on_restart(restart(2));
   const std::string text = notices_.show(known_);
   EXPECT_TRUE(notices_.has_any());

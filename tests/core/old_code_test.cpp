@@ -38,7 +38,7 @@ class OldCodeTest : public ::testing::Test {
 
 using Looks = std::vector<Generation>;
 
-TEST_F(OldCodeTest, CallsLeadToOneLookInASecond) {
+TEST_F(OldCodeTest, CallsTriggerOneCheckPerSecond) {
   call(1);
   call(1);
   EXPECT_EQ(looks(), Looks{1});
@@ -51,7 +51,7 @@ TEST_F(OldCodeTest, CallsLeadToOneLookInASecond) {
   EXPECT_EQ(looks(), Looks{2});
 }
 
-TEST_F(OldCodeTest, ALookThatWasNotAnsweredIsNotFollowedByAnother) {
+TEST_F(OldCodeTest, AnUnfinishedCheckIsNotFollowedByAnother) {
   call(1);
   now_.steady += seconds(60);
   call(1);
@@ -61,7 +61,7 @@ TEST_F(OldCodeTest, ALookThatWasNotAnsweredIsNotFollowedByAnother) {
   EXPECT_EQ(looks(), Looks{1});
 }
 
-TEST_F(OldCodeTest, WhereItIsOffNothingIsLookedAt) {
+TEST_F(OldCodeTest, ChecksNothingWhenItIsOff) {
   code_ = OldCode(false);
   call(1);
   EXPECT_EQ(looks(), Looks());
@@ -81,7 +81,7 @@ TEST_F(OldCodeTest, EachChangeIsToldOnce) {
   EXPECT_EQ(untold(1), "a.py");
 }
 
-TEST_F(OldCodeTest, WhatNobodyHasReadIsToldAgain) {
+TEST_F(OldCodeTest, RepeatsAnUnreadChange) {
   check(1, "a.py", seconds(5));
   code_.on_told();
   code_.on_unread();

@@ -109,7 +109,7 @@ TEST_F(OpeningTest, AnotherOpeningForgetsWhatWasSetUpButInitialized) {
   EXPECT_EQ(opening_.session().version(), "2024-11-05");
 }
 
-TEST_F(OpeningTest, AChildIsNewsOnlyToAClientThatHasSpokenWithAnother) {
+TEST_F(OpeningTest, AChildIsAReplacementOnlyForAnOpenClient) {
   opening_.on_envelope();
   opening_.on_another_child();
   EXPECT_FALSE(opening_.next_child_is_replacement());

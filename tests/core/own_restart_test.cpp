@@ -18,7 +18,7 @@ std::string raw_error(int code, const std::string& message) {
   return nlohmann::json{{"code", code}, {"message", message}}.dump();
 }
 
-TEST(AnnouncementTest, WatchersHaveWordsOfTheirOwn) {
+TEST(AnnouncementTest, RecognizesTheRestartLinesOfWatchers) {
   for (const std::string line :
        {"Restarting 'server.mjs'", "\x1b[32m[nodemon] restarting due to changes...\x1b[39m",
         "\x1b"
@@ -65,7 +65,7 @@ class OwnRestartTest : public ::testing::Test {
   OwnRestart restart_{1, [] { return std::string("77"); }};
 };
 
-TEST_F(OwnRestartTest, AListThatIsRefusedShowsIt) {
+TEST_F(OwnRestartTest, ARefusedListProvesTheRestart) {
   ask();
   EXPECT_EQ(sent(), request(77, "tools/list", "{}"));
   EXPECT_TRUE(restart_.is_suspected());
@@ -75,7 +75,7 @@ TEST_F(OwnRestartTest, AListThatIsRefusedShowsIt) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
-TEST_F(OwnRestartTest, ItExplainsTheErrorsInTheWordsOfItsRefusal) {
+TEST_F(OwnRestartTest, ExplainsErrorsWithTheSameTextAsTheRefusedList) {
   ask();
   answered(error(77, -32600, "method tools/list before initialization"));
   EXPECT_TRUE(restart_.explains(raw_error(-32600, "method tools/call before initialization"),
@@ -92,7 +92,7 @@ TEST_F(OwnRestartTest, AnAnnouncementExplainsNoError) {
   EXPECT_FALSE(restart_.explains("", "tools/call"));
 }
 
-TEST_F(OwnRestartTest, AListThatIsAnsweredClearsTheServer) {
+TEST_F(OwnRestartTest, AnAnsweredListEndsTheSuspicion) {
   for (const std::string& answer :
        {result(77, R"json({"tools":[]})json"), error(77, -32601, "Method not found")}) {
     ask();
@@ -102,7 +102,7 @@ TEST_F(OwnRestartTest, AListThatIsAnsweredClearsTheServer) {
   }
 }
 
-TEST_F(OwnRestartTest, AListThatIsNotAnsweredInTimeShowsNothing) {
+TEST_F(OwnRestartTest, AListTimeoutProvesNothing) {
   ask();
   passes(limits::kOwnRestartListWait - Milliseconds(1));
   EXPECT_TRUE(restart_.is_suspected());
@@ -112,14 +112,14 @@ TEST_F(OwnRestartTest, AListThatIsNotAnsweredInTimeShowsNothing) {
   EXPECT_FALSE(restart_.is_suspected());
 }
 
-TEST_F(OwnRestartTest, WhileItAsksItAsksNothingElse) {
+TEST_F(OwnRestartTest, SendsOneListAtATime) {
   ask();
   sent();
   ask();
   EXPECT_EQ(sent(), std::nullopt);
 }
 
-TEST_F(OwnRestartTest, AnAnnouncementIsCertainAMomentLater) {
+TEST_F(OwnRestartTest, AnAnnouncementBecomesCertainAfterADelay) {
   restart_.expect(now_);
   EXPECT_TRUE(restart_.is_suspected());
   passes(limits::kOwnRestartWait - Milliseconds(1));
@@ -129,7 +129,7 @@ TEST_F(OwnRestartTest, AnAnnouncementIsCertainAMomentLater) {
   EXPECT_EQ(restart_.deadline(), std::nullopt);
 }
 
-TEST_F(OwnRestartTest, ASecondAnnouncementBeginsTheMomentAnew) {
+TEST_F(OwnRestartTest, ASecondAnnouncementRestartsTheDelay) {
   restart_.expect(now_);
   passes(limits::kOwnRestartWait - Milliseconds(1));
   restart_.expect(now_);
@@ -139,7 +139,7 @@ TEST_F(OwnRestartTest, ASecondAnnouncementBeginsTheMomentAnew) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
-TEST_F(OwnRestartTest, AnnouncementsWithoutEndPutItOffForABoundedTime) {
+TEST_F(OwnRestartTest, RepeatedAnnouncementsDelayItForALimitedTime) {
   restart_.expect(now_);
   for (Milliseconds past{}; past < limits::kOwnRestartWaitsMax; past += Milliseconds(500)) {
     EXPECT_FALSE(restart_.is_certain());
@@ -171,7 +171,7 @@ TEST_F(OwnRestartTest, AfterAnAnnouncementAListShowsHowTheServerRefuses) {
   EXPECT_TRUE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
 }
 
-TEST_F(OwnRestartTest, WhatWasDroppedExplainsNothingLater) {
+TEST_F(OwnRestartTest, ADroppedRefusalExplainsNoLaterErrors) {
   ask();
   answered(error(77, -32600, "not initialized"));
   restart_.drop();
@@ -180,7 +180,7 @@ TEST_F(OwnRestartTest, WhatWasDroppedExplainsNothingLater) {
   EXPECT_FALSE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
 }
 
-TEST_F(OwnRestartTest, AnAnnouncementIsStrongerThanTheList) {
+TEST_F(OwnRestartTest, AnAnnouncementOutweighsAnAnsweredList) {
   ask();
   restart_.expect(now_);
   EXPECT_TRUE(answered(result(77, R"json({"tools":[]})json")));
@@ -189,7 +189,7 @@ TEST_F(OwnRestartTest, AnAnnouncementIsStrongerThanTheList) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
-TEST_F(OwnRestartTest, ItCountsTheServersThatNobodyHasUsed) {
+TEST_F(OwnRestartTest, CountsUnusedServersInARow) {
   for (const bool was_used : {true, false, false}) {
     OwnRestart next(2, [] { return std::string("77"); });
     next.follow(restart_, was_used);
@@ -201,7 +201,7 @@ TEST_F(OwnRestartTest, ItCountsTheServersThatNobodyHasUsed) {
   EXPECT_EQ(next.unused_in_row(), 0);
 }
 
-TEST_F(OwnRestartTest, WhatIsDroppedIsNotSuspectedAnyMore) {
+TEST_F(OwnRestartTest, DroppingEndsTheSuspicion) {
   restart_.expect(now_);
   restart_.drop();
   EXPECT_FALSE(restart_.is_suspected());
@@ -234,7 +234,7 @@ TEST_F(DoubtfulRestartTest, OnlyARefusalThatNamesTheOpeningMakesItCertain) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
-TEST_F(DoubtfulRestartTest, ItIsCertainALimitedNumberOfTimesInARow) {
+TEST_F(DoubtfulRestartTest, LimitsDoubtfulRestartsInARow) {
   for (int i = 0; i < limits::kDoubtfulRestartsMax; ++i) {
     ask_unopened();
     EXPECT_TRUE(is_asked());
@@ -266,7 +266,7 @@ TEST_F(DoubtfulRestartTest, AListThatIsRefusedAfterAnAnnouncementExplainsErrors)
   EXPECT_TRUE(restart_.explains(refusal, "tools/call"));
 }
 
-TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
+TEST(ReadsAsUnopenedTest, RecognizesTheErrorsOfManyServers) {
   for (const std::string& error :
        {raw_error(-32002, "Server not initialized"),
         raw_error(-32603, "Received request before initialization was complete"),
@@ -277,7 +277,7 @@ TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
   }
 }
 
-TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
+TEST(ReadsAsUnopenedTest, RejectsOtherErrors) {
   for (const std::string& error :
        {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
         raw_error(-32603, "Internal error"), raw_error(-32602, "Invalid request parameters: x"),

@@ -95,7 +95,7 @@ TEST_F(RebuilderTest, ASwapBuildsFirst) {
   EXPECT_FALSE(rebuilder_.is_on());
 }
 
-TEST_F(RebuilderTest, KillFirstWaitsForQuietAndForTheEndOfTheChildren) {
+TEST_F(RebuilderTest, KillFirstWaitsForPendingCallsAndForTheChildrenToEnd) {
   call(kFirst, {RebuildMode::kill_first, seconds(600)});
   EXPECT_TRUE(rebuilder_.waits_for(State::quiet));
   EXPECT_EQ(rebuilder_.quiet_deadline(), now_.steady + seconds(10));
@@ -106,7 +106,7 @@ TEST_F(RebuilderTest, KillFirstWaitsForQuietAndForTheEndOfTheChildren) {
   EXPECT_TRUE(rebuilder_.waits_for(State::build));
 }
 
-TEST_F(RebuilderTest, WithoutABuildCommandRoomIsAllThatItNeeds) {
+TEST_F(RebuilderTest, WithoutABuildCommandItWaitsOnlyForRoom) {
   Rebuilder plain({false, seconds(10), Milliseconds(500)});
   plain.reload({"SIGHUP"}, std::nullopt, false, turn());
   EXPECT_TRUE(plain.waits_for(State::room));
@@ -139,7 +139,7 @@ TEST_F(RebuilderTest, ACallThatComesMeanwhileJoinsAndIsToldHowLongTheBuildHadRun
                           Field(&RebuildCaller::joined_after, Milliseconds(seconds(3)))));
 }
 
-TEST_F(RebuilderTest, EachCallHasALimitOfItsOwnAndTheBuildThatOfTheLast) {
+TEST_F(RebuilderTest, EachCallHasItsOwnTimeoutAndTheBuildTheLatest) {
   call(kFirst, {RebuildMode::swap, seconds(2)});
   call(kSecond, {RebuildMode::swap, seconds(5)});
   EXPECT_THAT(time_passes(seconds(2) - Milliseconds(1)), IsEmpty());
@@ -150,7 +150,7 @@ TEST_F(RebuilderTest, EachCallHasALimitOfItsOwnAndTheBuildThatOfTheLast) {
   EXPECT_EQ(rebuilder_.last_result()->outcome, Outcome::timed_out);
 }
 
-TEST_F(RebuilderTest, WhatIsAskedForWhileABuildIsStoppedAtItsLimitComesAfterIt) {
+TEST_F(RebuilderTest, RequestsDuringTheStopOfATimedOutBuildRunAfterIt) {
   call(kFirst, {RebuildMode::swap, seconds(2)});
   time_passes(seconds(2));
   call(kSecond);
@@ -175,7 +175,7 @@ TEST_F(RebuilderTest, WhatIsSavedDuringABuildIsNotInIt) {
   EXPECT_EQ(before.next->wanted.cause, "a.c changed");
 }
 
-TEST_F(RebuilderTest, AServerThatNobodyAwaitsIsReplacedByWhatWasSavedSince) {
+TEST_F(RebuilderTest, ALaterSaveReplacesAServerThatNoRequestWaitsFor) {
   file_is_saved();
   build_ends(0);
   rebuilder_.on_started(2);
@@ -186,7 +186,7 @@ TEST_F(RebuilderTest, AServerThatNobodyAwaitsIsReplacedByWhatWasSavedSince) {
   EXPECT_FALSE(rebuilder_.is_new_child(2));
 }
 
-TEST_F(RebuilderTest, ABuildThatNobodyWantsAnyMoreIsGivenUp) {
+TEST_F(RebuilderTest, StopsABuildThatIsNoLongerWanted) {
   call(kFirst);
   EXPECT_TRUE(rebuilder_.leave(kFirst));
   EXPECT_TRUE(rebuilder_.cancel_build(turn()));
@@ -207,7 +207,7 @@ TEST_F(RebuilderTest, ACallThatComesWhileABuildIsGivenUpHasOneOfItsOwn) {
   EXPECT_THAT(callers(), ElementsAre(kSecond));
 }
 
-TEST_F(RebuilderTest, AKillLeavesItToTheCallsOfTheClient) {
+TEST_F(RebuilderTest, AKillDropsAllButTheCallsOfTheClient) {
   call(kFirst);
   ctl_reloads(kSecond);
   file_is_saved();

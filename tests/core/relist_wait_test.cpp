@@ -50,7 +50,7 @@ TEST_F(RelistWaitTest, TheWaitEndsWithItsTime) {
   EXPECT_FALSE(passes(seconds(1)));
 }
 
-TEST_F(RelistWaitTest, TwoAnnouncementsThatAreNotHeededAreTheLast) {
+TEST_F(RelistWaitTest, StopsWaitingAfterTwoIgnoredAnnouncements) {
   wait_.on_listed(true, now_);
   for (int n = 0; n < 2; ++n) {
     wait_.on_announced(now_, {});
@@ -61,7 +61,7 @@ TEST_F(RelistWaitTest, TwoAnnouncementsThatAreNotHeededAreTheLast) {
   EXPECT_FALSE(wait_.is_waiting());
 }
 
-TEST_F(RelistWaitTest, AHeededOneEndsTheRow) {
+TEST_F(RelistWaitTest, AHeededAnnouncementResetsTheCount) {
   wait_.on_listed(true, now_);
   for (int n = 0; n < 5; ++n) {
     wait_.on_announced(now_, {});
@@ -83,7 +83,7 @@ TEST_F(RelistWaitTest, AListLongAfterwardsHeedsNothing) {
   EXPECT_FALSE(wait_.is_waiting());
 }
 
-TEST_F(RelistWaitTest, APageThatIsNotTheLastHeedsButDoesNotEnd) {
+TEST_F(RelistWaitTest, APageThatIsNotTheLastHeedsButDoesNotEndTheWait) {
   wait_.on_listed(false, now_);
   for (int n = 0; n < 5; ++n) {
     wait_.on_announced(now_, {});
@@ -132,7 +132,7 @@ TEST_F(RelistWaitTest, AClientThatNeedsAPauseHasItAfterItsList) {
   }
 }
 
-TEST_F(RelistWaitTest, AnAnnouncementThatLedToAPauseWasHeeded) {
+TEST_F(RelistWaitTest, APauseCountsAsHeedingTheAnnouncement) {
   wait_.meet({.pause_after_list = milliseconds(100)});
   wait_.on_listed(true, now_);
   wait_.on_announced(now_, {});

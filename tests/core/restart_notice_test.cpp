@@ -49,7 +49,7 @@ TEST(RestartNoticeTest, AProcessThatIsNotKnownIsNotNamed) {
   EXPECT_EQ(notice_text(notice), "[mcp-sitter] server restarted (spawn #3, startup 1.8s).");
 }
 
-TEST(RestartNoticeTest, TheFirstLineIsTheOneThatIsKnown) {
+TEST(RestartNoticeTest, KeepsTheEstablishedFirstLine) {
   RestartNotice notice = bare();
   notice.path = "/abs/path/server";
   notice.version = "1.2.3";
@@ -225,7 +225,7 @@ TEST(RestartNoticeTest, TheBoundHoldsWhateverIsSaid) {
   }
 }
 
-TEST(RestartNoticeTest, NothingIsCountedWhenAllFits) {
+TEST(RestartNoticeTest, OmitsTheCountWhenEverythingFits) {
   RestartNotice notice = bare();
   notice.tools = many_changes(10);
   EXPECT_THAT(notice_text(notice),

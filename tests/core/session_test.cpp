@@ -39,7 +39,7 @@ TEST(OpeningResultTest, WhatIsLeftOutIsEmpty) {
                    .takes_subscriptions());
 }
 
-TEST(SessionTest, ItsStateFollowsFromWhatItHolds) {
+TEST(SessionTest, DerivesItsStateFromItsMembers) {
   Session session;
   EXPECT_FALSE(session.is_asked());
   session.opening_params = "{}";

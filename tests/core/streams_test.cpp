@@ -92,7 +92,7 @@ TEST_F(StreamsTest, AreFoundByTheMeaningOfTheirId) {
   EXPECT_EQ(streams_.find("1", 3), nullptr);
 }
 
-TEST_F(StreamsTest, ARoundedIdIsThatOfAStreamOfTheChildThatMayRound) {
+TEST_F(StreamsTest, ARoundedIdMatchesAStreamOnlyOfAChildThatMayRound) {
   open("12345678901234567890");
   streams_.ask(2, false, turn());
   const auto found = [&](std::string_view id, Generation gen, bool may_round) {
@@ -150,7 +150,7 @@ TEST_F(StreamsTest, TheNextChildIsAskedForWhatTheLostOneHad) {
   EXPECT_THAT(said(), ElementsAre("child 2 open 1")) << "the client knows already";
 }
 
-TEST_F(StreamsTest, OneThatTwoChildrenDidNotSurviveWaitsUntilTheNextHasAnswered) {
+TEST_F(StreamsTest, DelaysAStreamThatCrashedTwoChildrenUntilTheNextHasAnswered) {
   open("1");
   for (Generation gen = 1; gen <= 2; ++gen) {
     streams_.ask(gen, false, turn());
@@ -194,7 +194,7 @@ TEST_F(StreamsTest, AnEndIsHeldForASecondAndPassedOnIfTheChildIsStillUp) {
   EXPECT_EQ(streams_.find("1"), nullptr);
 }
 
-TEST_F(StreamsTest, AnEndOfAChildThatIsOnItsWayOutIsNotPassedOn) {
+TEST_F(StreamsTest, DoesNotPassOnAnEndFromAChildBeingTakenDown) {
   open("1");
   streams_.ask(1, false, turn());
   acknowledges(1, "1", kTools);
@@ -298,7 +298,7 @@ TEST(StreamFilterTest, CoversWhatItHasAll) {
   EXPECT_FALSE(all.covers(filter(R"json({"resourceSubscriptions":["c"]})json")));
 }
 
-TEST(TaggedTest, PutsTheStreamsIdWhereItBelongs) {
+TEST(TaggedTest, AddsTheStreamIdToTheMeta) {
   const auto tag = [](const std::string& line, std::string_view params) {
     const OwnedLine owned{std::string_view(line)};
     const std::size_t at = params.empty() ? 0 : owned.text().find(params);

@@ -86,7 +86,7 @@ TEST(ReadableTest, SeparatorsOfUnicodeBecomeNewlines) {
   EXPECT_EQ(readable("a\u2028b\u2029c"), "a\nb\nc");
 }
 
-TEST(IsControlTest, WhatSteersATerminalOrTheOrderOfText) {
+TEST(IsControlTest, DetectsTerminalControlsAndBidiMarks) {
   for (const char32_t c : {0x0, 0x1F, 0x7F, 0x80, 0x9B, 0x9F, 0x61C, 0x200E, 0x200F, 0x2028, 0x2029,
                            0x202A, 0x202E, 0x2066, 0x2069}) {
     EXPECT_TRUE(is_control(c)) << std::hex << static_cast<unsigned>(c);
@@ -148,7 +148,7 @@ TEST(DurationTextTest, MinutesAndHoursFollow) {
   EXPECT_EQ(duration_text(seconds(5400)), "1.5h");
 }
 
-TEST(AgeTextTest, SpeaksAsTheFirstVersionsDid) {
+TEST(AgeTextTest, KeepsTheWordingOfTheFirstVersions) {
   EXPECT_EQ(age_text(milliseconds(999)), "just now");
   EXPECT_EQ(age_text(seconds(1)), "1s ago");
   EXPECT_EQ(age_text(seconds(59)), "59s ago");
@@ -167,7 +167,7 @@ TEST(UtcTextTest, HasSevenDigits) {
   EXPECT_EQ(utc_text(time), "2025-11-25T08:30:00.1234560Z");
 }
 
-TEST(ToolHintTest, ANamelessToolIsNotOfferedAndLeavesNothing) {
+TEST(ToolHintTest, IsEmptyForAnUnavailableTool) {
   EXPECT_EQ(tool_hint("a"), " (a shows more)");
   EXPECT_EQ(tool_hint("a", "shows all"), " (a shows all)");
   EXPECT_EQ(tool_hint("", "shows all"), "");

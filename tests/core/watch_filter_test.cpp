@@ -76,7 +76,7 @@ TEST(WatchFilter, ANameThatIsLeftOutIsLeftOutAtAnyDepth) {
   EXPECT_FALSE(filter.takes_file("/lib/generated"));
 }
 
-TEST(WatchFilter, WhatToolsMakeIsLeftOut) {
+TEST(WatchFilter, LeavesOutTheOutputOfTools) {
   const WatchFilter filter = watching({"."});
   for (const char* const name : {".git", "node_modules", "target", "build", "dist", "obj",
                                  "bin/Debug", "bin/Release", "__pycache__", ".venv", "venv", ".tox",
@@ -111,7 +111,7 @@ TEST(WatchFilter, AVirtualEnvironmentThatAPatternNamesIsWatched) {
   EXPECT_TRUE(filter.takes_file("/p/env/lib/x.py"));
 }
 
-TEST(WatchFilter, WhatWasSaidOfAFolderThatIsGoneIsForgotten) {
+TEST(WatchFilter, ForgetsTheRulesOfADeletedFolder) {
   WatchFilter filter = watching({"."});
   for (const std::string folder : {"/p/x", "/p/x/y", "/p/x-y", "/p/x0"}) {
     filter.set_ignore_file(folder, "*.log\n");
@@ -147,13 +147,13 @@ TEST(WatchFilter, AFileThatIsIgnoredMatchesNoPattern) {
   EXPECT_EQ(filter.unmatched(), std::vector<std::string>{"*.py"});
 }
 
-TEST(WatchFilter, EachPatternIsUnmatchedOfItsOwn) {
+TEST(WatchFilter, TracksUnmatchedPatternsSeparately) {
   WatchFilter filter = watching({".", "*.py"});
   filter.on_file("/p/a.c");
   EXPECT_EQ(filter.unmatched(), std::vector<std::string>{"*.py"});
 }
 
-TEST(WatchFilter, WhatEditorsLeaveIsLeftOut) {
+TEST(WatchFilter, LeavesOutTheTemporaryFilesOfEditors) {
   const WatchFilter filter = watching({"src"});
   for (const char* const name :
        {".a.c.swp", ".a.c.swo", ".a.c.swx", "4913", "a.c~", ".#a.c", "#a.c#", ".DS_Store"}) {
@@ -161,7 +161,7 @@ TEST(WatchFilter, WhatEditorsLeaveIsLeftOut) {
   }
 }
 
-TEST(WatchFilter, WhatAPatternNamesIsWatchedAllTheSame) {
+TEST(WatchFilter, APatternOverridesTheDefaultExclusions) {
   EXPECT_TRUE(watching({"dist"}).takes_file("/p/dist/a.js"));
   EXPECT_TRUE(watching({"dist/server.js"}).takes_file("/p/dist/server.js"));
   EXPECT_TRUE(watching({"**/dist/*.js"}).takes_file("/p/x/dist/a.js"));
@@ -216,7 +216,7 @@ TEST(WatchFilter, ABackslashTakesAWildcardAsItIs) {
   EXPECT_TRUE(filter.takes_file("/p/!b.c"));
 }
 
-TEST(WatchFilter, AFolderWhoseNameOnlyBeginsAlikeIsElsewhere) {
+TEST(WatchFilter, AFolderWithTheSamePrefixIsNotBelow) {
   EXPECT_TRUE(is_at_or_below("/a/b", "/a/b"));
   EXPECT_TRUE(is_at_or_below("/a/b/c/d", "/a/b"));
   EXPECT_TRUE(is_at_or_below("/a", ""));

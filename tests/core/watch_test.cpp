@@ -45,7 +45,7 @@ class WatchTest : public ::testing::Test {
   ClientOutput client_;
 };
 
-TEST_F(WatchTest, FilesThatHaveSettledAreAReason) {
+TEST_F(WatchTest, SettledFilesTriggerAReload) {
   Watch watched = watch();
   change(watched, "a.c");
   EXPECT_EQ(watched.deadline(), now_.steady + milliseconds(100));
@@ -65,7 +65,7 @@ TEST_F(WatchTest, WithoutAWatchNothingIsDue) {
   EXPECT_EQ(off.deadline(), std::nullopt);
 }
 
-TEST_F(WatchTest, TheBinaryThatABuildWritesIsNoReason) {
+TEST_F(WatchTest, ABinaryWrittenByABuildTriggersNoReload) {
   Watch watched = watch();
   change(watched, "a.c");
   ASSERT_TRUE(due(watched));
@@ -76,7 +76,7 @@ TEST_F(WatchTest, TheBinaryThatABuildWritesIsNoReason) {
   EXPECT_FALSE(due(watched));
 }
 
-TEST_F(WatchTest, ChangesThatNobodyWantsAReloadForAreForgotten) {
+TEST_F(WatchTest, ForgetsChangesThatTriggerNoReload) {
   Watch watched = watch();
   change(watched, "a.c");
   ASSERT_TRUE(due(watched));
@@ -140,7 +140,7 @@ class WatchedChangesTest : public testing::Test {
   Now now_{Instant() + std::chrono::hours(1), WallTime()};
 };
 
-TEST_F(WatchedChangesTest, AChangeIsReasonForAReloadWhenNothingChangesAnyMore) {
+TEST_F(WatchedChangesTest, AChangeTriggersAReloadOnceNothingElseChanges) {
   EXPECT_EQ(changes_.deadline(), std::nullopt);
   change("a");
   pass(299);
@@ -161,7 +161,7 @@ TEST_F(WatchedChangesTest, AChangeIsReasonForOneReload) {
   EXPECT_EQ(changes_.deadline(), std::nullopt);
 }
 
-TEST_F(WatchedChangesTest, WhatCannotBeUsedYetIsWaitedForAndNoReasonItself) {
+TEST_F(WatchedChangesTest, AnUnusableFileDelaysTheReloadButTriggersNone) {
   change("a");
   pass(200);
   changes_.on_changed("b", false, now_);
@@ -181,7 +181,7 @@ TEST_F(WatchedChangesTest, ABuildReadsWhatHasChangedBefore) {
   EXPECT_FALSE(builds({}));
 }
 
-TEST_F(WatchedChangesTest, AChangeInABuildLeadsToOneMoreWhenItIsOver) {
+TEST_F(WatchedChangesTest, AChangeDuringABuildTriggersAnotherAfterIt) {
   changes_.on_build();
   change("a");
   pass(1000);
@@ -194,7 +194,7 @@ TEST_F(WatchedChangesTest, AChangeInABuildLeadsToOneMoreWhenItIsOver) {
   EXPECT_TRUE(is_settled());
 }
 
-TEST_F(WatchedChangesTest, AChangeInAStartIsReasonForAnotherAtOnce) {
+TEST_F(WatchedChangesTest, AChangeDuringAStartTriggersAReloadAtOnce) {
   changes_.on_start(true);
   change("a");
   pass(300);
@@ -210,7 +210,7 @@ TEST_F(WatchedChangesTest, AStartBehindABuildLosesNoChange) {
   EXPECT_TRUE(is_settled());
 }
 
-TEST_F(WatchedChangesTest, WhatChangesInThreeBuildsInARowIsTheirOwnWork) {
+TEST_F(WatchedChangesTest, AFileChangedByThreeBuildsInARowIsBuildOutput) {
   EXPECT_TRUE(builds({"gen.h"}));
   EXPECT_TRUE(builds({"gen.h"}));
   EXPECT_EQ(changes_.take_newly_own(), Files{});
@@ -224,13 +224,13 @@ TEST_F(WatchedChangesTest, WhatChangesInThreeBuildsInARowIsTheirOwnWork) {
   EXPECT_EQ(changes_.take_newly_own(), Files{});
 }
 
-TEST_F(WatchedChangesTest, WhatElseChangesInSuchABuildIsNotLost) {
+TEST_F(WatchedChangesTest, OtherChangesDuringSuchABuildAreKept) {
   for (int i = 0; i < 3; ++i) builds({"gen.h"});
   EXPECT_TRUE(builds({"a", "gen.h"}));
   EXPECT_EQ(changes_.files(), Files{"a"});
 }
 
-TEST_F(WatchedChangesTest, ABuildThatDoesNotWriteAFileEndsItsRow) {
+TEST_F(WatchedChangesTest, ABuildThatDoesNotWriteAFileResetsItsCount) {
   builds({"a"});
   builds({"a"});
   builds({});
@@ -238,7 +238,7 @@ TEST_F(WatchedChangesTest, ABuildThatDoesNotWriteAFileEndsItsRow) {
   EXPECT_TRUE(builds({"a"}));
 }
 
-TEST_F(WatchedChangesTest, WhatChangesWithoutABuildIsNotTheirWork) {
+TEST_F(WatchedChangesTest, AFileChangedWithoutABuildIsNotBuildOutput) {
   for (int i = 0; i < 3; ++i) builds({"a"});
   change("a");
   pass(300);
@@ -257,7 +257,7 @@ TEST_F(WatchedChangesTest, AServerThatWritesAtItsStartDoesNotStartItselfForEver)
   EXPECT_EQ(starts, 3);
 }
 
-TEST_F(WatchedChangesTest, NamesThatAreNewEachTimeLeadToTenMoreReloadsAtMost) {
+TEST_F(WatchedChangesTest, LimitsReloadsForEverNewNamesToTen) {
   int reloads = 0;
   while (reloads < 100 && builds({"run-" + std::to_string(reloads)})) ++reloads;
   EXPECT_EQ(reloads, limits::kFollowingReloadsMax);

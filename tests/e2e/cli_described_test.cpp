@@ -212,7 +212,7 @@ TEST_F(GitExample, RefusesARevisionThatIsAnOption) {
   EXPECT_FALSE(exists(directory_ / "evil"));
 }
 
-TEST_F(GitExample, TakesEachArgumentForWhatItIs) {
+TEST_F(GitExample, NeverInterpretsAnArgument) {
   ScriptedClient client(setup());
   client.open();
   for (const std::string rev :
@@ -317,7 +317,7 @@ TEST_F(JqExample, SaysWhatIsWrong) {
               AllOf(StartsWith("1\n"), HasSubstr("exit 5"), HasSubstr("no luck")));
 }
 
-TEST_F(JqExample, TakesEachArgumentForWhatItIs) {
+TEST_F(JqExample, NeverInterpretsAnArgument) {
   ScriptedClient client(setup());
   client.open();
   std::vector<std::string> texts = kHostile;

@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--call-timeout is for a command-line tool: name it, as in "
                 "--cli ./notes"}));
 
-TEST(CliOptions, TheBoundsThemselvesAreTaken) {
+TEST(CliOptions, AcceptsTheLimitsThemselves) {
   TemporaryDirectory directory;
   directory.write("tools.json", R"json({"tools":[]})json");
   for (const auto& [calls, seconds] : {std::pair("1", "0.001"), std::pair("256", "86400")}) {

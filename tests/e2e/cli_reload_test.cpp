@@ -85,7 +85,7 @@ TEST_F(CliReload, ARebuildBuildsTheToolAndReadsItsDescriptionAgain) {
 
 // ---- reloads after a save
 
-TEST_F(CliReload, ASourceThatIsWatchedIsEnough) {
+TEST_F(CliReload, SavingAWatchedSourceReloadsTheDescription) {
   directory_.write("src/tools.json", description(kAdd));
   directory_.write_script(
       "tool", "test \"$1\" = schema && exec cat src/tools.json\n" + std::string(kShowWords));

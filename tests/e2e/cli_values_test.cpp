@@ -64,7 +64,7 @@ TEST_F(CliValues, WhatCouldBeAnOptionIsRefusedAndNothingRuns) {
   EXPECT_EQ(client.text_of_call("show", {{"text", "x"}}), "x");
 }
 
-TEST_F(CliValues, ANulReachesTheInputAndNothingElse) {
+TEST_F(CliValues, ANulIsAllowedOnlyInTheInput) {
   write_show(R"json("cli_command":["show"],"stdin":"{text}")json", "od -An -tx1 | tr -d ' \\n'");
   ScriptedClient client(setup());
   client.open();
@@ -81,7 +81,7 @@ TEST_F(CliValues, ANulReachesTheInputAndNothingElse) {
   }
 }
 
-TEST_F(CliValues, AMegabyteGoesOverTheInputAndInNoWord) {
+TEST_F(CliValues, AMegabyteFitsIntoTheInputButNotIntoAWord) {
   write_show(R"json("cli_command":["show",["word","{text}"]],"stdin":"{text}")json", "cat");
   ScriptedClient client(setup());
   client.open();

@@ -108,7 +108,7 @@ TEST_F(Ctl, StatusNamesAPatternUntilAFileMatchesIt) {
   EXPECT_THAT(ctl({"status"}).output, Not(HasSubstr("no file matches")));
 }
 
-TEST_F(Ctl, WhatSteersATerminalIsEscapedInJsonAndKeptOutElsewhere) {
+TEST_F(Ctl, EscapesTerminalControlsInJsonAndRemovesThemElsewhere) {
   const std::string steering[] = {"\u009B", "\x7F", "\u202E", "\u2028", "\u2066"};
   std::string all;
   for (const std::string& one : steering) all += "a" + one;
@@ -141,7 +141,7 @@ TEST_F(Ctl, WhatSteersATerminalIsEscapedInJsonAndKeptOutElsewhere) {
   EXPECT_EQ(Json::parse(ctl({"list", "--json"}).output)[0]["cwd"], folder);
 }
 
-TEST_F(Ctl, OneWithAShorterEnvironmentIsFound) {
+TEST_F(Ctl, FindsABridgeWithAShorterEnvironment) {
   ScriptedClient::Setup chosen = setup({"--name", "short"});
   chosen.environment = {"XDG_RUNTIME_DIR=", "TMPDIR=" + temporary_.path()};
   ScriptedClient client(chosen);
@@ -161,7 +161,7 @@ TEST_F(Ctl, StderrIsFollowedLineByLine) {
   EXPECT_EQ(follower.wait(), 0);
 }
 
-TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
+TEST_F(Ctl, ABlockedFollowerDoesNotKeepTheBridgeFromEnding) {
   ScriptedClient client(setup());
   open(client);
   Program follower(
@@ -183,7 +183,7 @@ TEST_F(Ctl, AHangupEndsWhoFollows) {
   EXPECT_EQ(follower.wait(), 128 + SIGHUP);
 }
 
-TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {
+TEST_F(Ctl, UnwritableOutputIsAFailure) {
   ScriptedClient client(setup());
   open(client);
   const OwnDescriptor unwritable(::open("/dev/null", O_RDONLY));
@@ -226,13 +226,13 @@ TEST_F(Ctl, OneIsFoundByTheFolderOfItsServer) {
               HasSubstr(std::to_string(one.program().pid())));
 }
 
-TEST_F(Ctl, NoneIsAFailureThatSaysSo) {
+TEST_F(Ctl, ReportsThatNoBridgeRuns) {
   const ShortRun run = ctl({"status", "dev"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.error, HasSubstr("no mcp-sitter 'dev' of yours is running"));
 }
 
-TEST_F(Ctl, AMistakeInTheWordsIsOne) {
+TEST_F(Ctl, AUsageErrorExitsWith2) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{},
                                                 {"list", "x"},
                                                 {"status", "--frobnicate"},
@@ -344,7 +344,7 @@ TEST_F(Ctl, AFolderThatOthersMayEnterIsNotUsed) {
   EXPECT_TRUE(fs::exists(runtime_ / "mcp-sitter")) << "it was not ours to remove";
 }
 
-TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
+TEST_F(Ctl, UsesNothingOfAnotherUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
   ScriptedClient client(setup());
   open(client);
@@ -357,7 +357,7 @@ TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
   EXPECT_TRUE(other.program().shows_error("it belongs to another user"));
 }
 
-TEST_F(Ctl, WithoutItThereIsNoSocket) {
+TEST_F(Ctl, NoCtlCreatesNoSocket) {
   ScriptedClient client(setup({"--no-ctl"}));
   open(client);
   EXPECT_FALSE(fs::exists(socket_of(client)));

@@ -152,7 +152,7 @@ TEST(Death, ChildThatClosesStdinButLivesIsTakenDown) {
   EXPECT_THAT(client.text_of_call("echo", {{"text", "next"}}), HasSubstr("next"));
 }
 
-TEST(Death, KillAsksBeforeItForces) {
+TEST(Death, KillSendsSigtermBeforeSigkill) {
   ScriptedClient client({.options = {"--kill-grace", "1000"}, .command = fake({"--ignore-eof"})});
   client.open();
   const Json report = Json::parse(client.text_of_call("sitter_kill"));
@@ -177,7 +177,7 @@ TEST(Death, KillOfADeadChildReportsNothing) {
   EXPECT_EQ(Json::parse(client.text_of_call("sitter_kill"))["count"], 0);
 }
 
-TEST(Death, QuestionsOfADeadChildAreVoid) {
+TEST(Death, CancelsTheRequestsOfADeadChild) {
   ScriptedClient client;
   client.open();
   client.call(1, "ask", {{"method", "roots/list"}});
@@ -202,7 +202,7 @@ TEST(Death, QuestionsOfADeadChildAreVoid) {
               AllOf(HasSubstr("file:///right"), Not(HasSubstr("late"))));
 }
 
-TEST(Death, ChatterDoesNotStartTheNext) {
+TEST(Death, PingsAndNotificationsDoNotStartTheNextChild) {
   ScriptedClient client;
   client.open();
   client.result_of("crash");

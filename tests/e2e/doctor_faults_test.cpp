@@ -36,7 +36,7 @@ class DoctorFaultTest : public DoctorTest, public ::testing::WithParamInterface<
 
 class DoctorFault : public DoctorFaultTest {};
 
-TEST_P(DoctorFault, IsNamedOrDoesNoHarm) { expect(run_fake(GetParam().flags)); }
+TEST_P(DoctorFault, IsReportedOrHarmless) { expect(run_fake(GetParam().flags)); }
 
 INSTANTIATE_TEST_SUITE_P(
     , DoctorFault,
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class DoctorHttpFault : public DoctorFaultTest {};
 
-TEST_P(DoctorHttpFault, IsNamedOrDoesNoHarm) {
+TEST_P(DoctorHttpFault, IsReportedOrHarmless) {
   HttpDaemon daemon(GetParam().flags);
   daemon.start();
   expect(run_json({"--http", daemon.url(), "--startup-timeout", "3"}, {}));

@@ -82,7 +82,7 @@ TEST(FakeHttp, AnEventStreamCanBeWanted) {
   EXPECT_THAT(daemon.call("echo").body, StartsWith("event: message\ndata: {"));
 }
 
-TEST(FakeHttp, WhatBelongsToNoCallWaitsForTheGetStream) {
+TEST(FakeHttp, MessagesOutsideACallWaitForTheGetStream) {
   Daemon daemon({"--notify", "notifications/early"});
   daemon.open();
   daemon.post({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
@@ -122,7 +122,7 @@ TEST(FakeHttp, ASecondGetEndsTheFirstOrIsRefused) {
   }
 }
 
-TEST(FakeHttp, WhatIsNotOfferedGets405) {
+TEST(FakeHttp, UnsupportedMethodsGet405) {
   Daemon daemon({"--http-no-get", "--http-no-delete"});
   daemon.open();
   EXPECT_EQ(daemon.get().status, 405);
@@ -325,7 +325,7 @@ TEST(FakeHttp, TheJournalHasEachRequest) {
   EXPECT_EQ(rows[2]["lastEventId"], "0-4");
 }
 
-TEST(FakeHttp, FaultsOnAMethodAreTheSame) {
+TEST(FakeHttp, FaultsOnAMethodWorkOverHttpToo) {
   Daemon daemon({"--answer-and-exit", "tools/call=4"});
   daemon.open();
   EXPECT_EQ(text_in(daemon.call("echo", {{"text", "hello"}})), "hello");

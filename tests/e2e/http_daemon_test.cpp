@@ -210,7 +210,7 @@ TEST_P(AfterTheBridge, ItLivesOnAndMayWrite) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
-TEST_P(AfterTheBridge, ItIsOverIfItBelongsToTheBridge) {
+TEST_P(AfterTheBridge, AnOwnDaemonEnds) {
   ScriptedClient client(setup({"--own-daemon"}));
   client.open();
   const long daemon = client.child_pid();

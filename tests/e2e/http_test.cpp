@@ -233,7 +233,7 @@ TEST(Http, AnAnswerThatWasCutOffWithoutEventIdsIsLost) {
   EXPECT_THAT(client.echo("next"), HasSubstr("next"));
 }
 
-TEST(Http, TheStreamOfTheSessionBringsWhatBelongsToNoCall) {
+TEST(Http, TheSessionStreamCarriesMessagesOutsideACall) {
   HttpDaemon daemon({"--tools-list-changed", "--http-event-ids", "--http-cut-after-bytes",
                      "GET=100", "--http-cut-once"});
   daemon.start();

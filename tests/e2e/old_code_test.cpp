@@ -62,7 +62,7 @@ TEST_F(OldCode, IsNamedOnceUntilAKillEndsIt) {
   EXPECT_TRUE(shows_stale(client, false));
 }
 
-TEST_F(OldCode, IsLeftByADeletedFile) {
+TEST_F(OldCode, IsDetectedAfterAFileIsDeleted) {
   for (const std::string name : {"src/lib/part.sh", "src/server.sh"}) {
     ScriptedClient client(setup());
     client.open();

@@ -89,7 +89,7 @@ TEST_P(SetupOf, ADryRunWritesNothingAndShowsNoSecret) {
   EXPECT_EQ(everything(), before);
 }
 
-TEST_P(SetupOf, WhatWasWrittenAfterwardsStays) {
+TEST_P(SetupOf, UndoKeepsLaterChanges) {
   with_each_server("--wrap");
   const std::string added = settings_.ends_with(".toml") ? "\n# later\n" : " /* later */";
   std::ofstream(settings_, std::ios::binary | std::ios::app) << added;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class SetupRefusal : public SetupTest {};
 
-TEST_F(SetupRefusal, WhatCannotBeTakenOutStays) {
+TEST_F(SetupRefusal, RefusesToRemoveAnEntryThatItCannotEdit) {
   home_.write(".codex/config.toml", "model = \"x\"\n");
   expect_done({"codex", "n", "--", "node", "x.js"});
   const std::string text =

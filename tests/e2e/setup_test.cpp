@@ -91,7 +91,7 @@ TEST_F(Setup, AChangeOfTheCommandItselfStays) {
   EXPECT_EQ(contents_of(file), R"({"mcpServers": {"a": {"command": "x", "args": ["new"]}}})");
 }
 
-TEST_F(Setup, ACopyThatWasEmptiedCostsNoServer) {
+TEST_F(Setup, UndoKeepsTheServerIfItsCopyIsEmpty) {
   const std::string file =
       project_.write(".cursor/mcp.json", R"({"mcpServers": {"a": {"command": "x"}}})");
   for (const char* const copy : {"", "{}", R"({"mcpServers": {"a": 5}})"}) {

@@ -64,7 +64,7 @@ TEST_F(StrangersOfAnInterpreter, AreNamedAndEndOnlyWhereTheUserHasAllowedIt) {
   EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
 }
 
-TEST_F(StrangersOfAnInterpreter, DoNotEndBehindAShellButStrangersOfTheProgramDo) {
+TEST_F(StrangersOfAnInterpreter, SurviveBehindAShellUnlikeStrangersOfTheProgram) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>(), {"--allow-wide-kill"}}) {
     Program of_shell({.command = {shell_, "-c", "read line; exit 0"}});

@@ -11,7 +11,7 @@
 namespace sitter::testing {
 namespace {
 
-TEST(TerminalInput, AsTheInputIsToldAndServedAllTheSame) {
+TEST(TerminalInput, IsReportedButServed) {
   const Terminal terminal;
   Program program(
       {.command = {sitter_program(), "--", fake_mcp()}, .input = terminal.program.number()});

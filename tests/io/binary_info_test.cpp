@@ -80,7 +80,7 @@ TEST_F(BinaryInfoTest, ScriptThatIsRunDirectlyNamesItsInterpreter) {
   EXPECT_EQ(info.interpreter->size, 0U);
 }
 
-TEST_F(BinaryInfoTest, BehindAShellItIsTheProgramThatHoldsOurPipe) {
+TEST_F(BinaryInfoTest, FindsTheProgramBehindAShellByItsPipe) {
   std::string server = directory_.copy_program("server", "/bin/cat");
   directory_.copy_program("beside", "/bin/sleep");
   auto what = request("sh", shell("./beside 1000 & ./server; true"));
@@ -90,7 +90,7 @@ TEST_F(BinaryInfoTest, BehindAShellItIsTheProgramThatHoldsOurPipe) {
   EXPECT_FALSE(info.interpreter);
 }
 
-TEST_F(BinaryInfoTest, BehindARunnerThatIsAScriptItIsWhatTheRunnerStarted) {
+TEST_F(BinaryInfoTest, FindsTheProgramThatAScriptedRunnerStarted) {
   directory_.write("bin/npx", "#!/bin/sh\nsh -c 'sh ./server.sh; true' --; true\n", 0755);
   directory_.write("server.sh", "cat; true\n");
   // This argument belongs to the server and not to the runner.
@@ -181,7 +181,7 @@ TEST_F(BinaryInfoTest, OtherFilesHaveNoBuildId) {
   EXPECT_EQ(build_id_of(directory_ / "fifo"), "");
 }
 
-TEST_F(BinaryInfoTest, OfHostileFilesABuildIdIsShortAndHexOrNone) {
+TEST_F(BinaryInfoTest, TheBuildIdOfAHostileFileIsShortHexOrEmpty) {
   constexpr std::size_t kDigitsMax = 128;
   const auto expect_good_id = [&](const std::string& file) {
     const std::string id = build_id_of(file);

@@ -76,7 +76,7 @@ TEST_F(CommandFilesTest, AnArgumentThatIsMadeLaterIsAChange) {
   EXPECT_NE(look(), before);
 }
 
-TEST_F(CommandFilesTest, TheEnvFileIsOneOfThem) {
+TEST_F(CommandFilesTest, IncludeTheEnvFile) {
   request_.env_file = directory_.write("server.env", "A=1\n");
   const std::string before = look();
   touch(request_.env_file);

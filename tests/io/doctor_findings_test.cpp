@@ -92,7 +92,7 @@ TEST(DoctorFindings, AServerThatRanAndDidNotOpenPointsAtItsStderr) {
   EXPECT_THAT(finding_of(facts, "stderr").what, EndsWith(": ..., \"no database\""));
 }
 
-TEST(DoctorFindings, AHintInTheAnswerOfADaemonIsTheWayOut) {
+TEST(DoctorFindings, UsesTheHintInAnAnswerAsTheRemedy) {
   DoctorFacts facts;
   facts.kind = Kind::elsewhere;
   facts.opening.failure = "answers 401; give it a header";

@@ -20,7 +20,7 @@ std::vector<Finding> one_of_each() {
           {Level::problem, "lint", "no schema", "write one"}};
 }
 
-TEST(DoctorReport, TheWayOutStandsBelowAndTheCountsLast) {
+TEST(DoctorReport, ShowsTheRemedyBelowAFindingAndTheCountsLast) {
   EXPECT_EQ(doctor_text(one_of_each(), false),
             "ok      runs /a\n"
             "warning ends late\n"

@@ -83,7 +83,7 @@ TEST_F(ErrorOutputTest, WhatIsWrittenComesInOrder) {
   EXPECT_EQ(read(6), "three\n");
 }
 
-TEST_F(ErrorOutputTest, OneMiBMayWaitAndWhatComesThenIsLostAndTold) {
+TEST_F(ErrorOutputTest, QueuesOneMiBAndReportsWhatItDrops) {
   block();
   const std::string most(limits::kMiB, 'x');
   output_->write(most);
@@ -97,7 +97,7 @@ TEST_F(ErrorOutputTest, OneMiBMayWaitAndWhatComesThenIsLostAndTold) {
   EXPECT_EQ(read(5), "next\n");
 }
 
-TEST_F(ErrorOutputTest, WhatIsTooLargeIsLostWholeAndWhatFitsBehindItIsNot) {
+TEST_F(ErrorOutputTest, DropsATooLargeTextWholeAndKeepsTheNext) {
   block();
   output_->write(std::string(limits::kMiB + 1, 'x'));
   output_->write("fits");
@@ -107,7 +107,7 @@ TEST_F(ErrorOutputTest, WhatIsTooLargeIsLostWholeAndWhatFitsBehindItIsNot) {
   EXPECT_EQ(read(expected.size()), expected);
 }
 
-TEST_F(ErrorOutputTest, OneThatSomebodyHasMadeNonBlockingIsWaitedFor) {
+TEST_F(ErrorOutputTest, WaitsForANonBlockingStderr) {
   fcntl(STDERR_FILENO, F_SETFL, fcntl(STDERR_FILENO, F_GETFL) | O_NONBLOCK);
   block();
   output_->write("next");
@@ -137,7 +137,7 @@ TEST_F(ErrorOutputTest, LinesOfManyThreadsStayWhole) {
   for (int number = 0; number < kThreads; ++number) EXPECT_EQ(lines[number], kLines);
 }
 
-TEST_F(ErrorOutputTest, ItGoesThoughNobodyReads) {
+TEST_F(ErrorOutputTest, CanBeDestroyedWhileNobodyReads) {
   block();
   output_->write("late");
   output_.reset();

@@ -61,7 +61,7 @@ TEST_F(EventLoopTest, AnEndThatCameWithTheLastBytesIsNoticed) {
   EXPECT_THAT(lines_, ElementsAre("one", "two", "end"));
 }
 
-TEST_F(EventLoopTest, WhatFillsTheBufferIsReadOn) {
+TEST_F(EventLoopTest, KeepsReadingAfterAFullBuffer) {
   Pipe pipe;
   const auto reading = reader(std::move(pipe.output));
   pipe.write(std::string(kPipe - 1, 'x') + '\n');
@@ -77,7 +77,7 @@ TEST_F(EventLoopTest, WhatFillsTheBufferIsReadOn) {
   EXPECT_EQ(lines_[1], "more");
 }
 
-TEST_F(EventLoopTest, WhatComesBetweenTwoEventsIsReadEachTime) {
+TEST_F(EventLoopTest, ReadsWhatArrivesBetweenTwoEvents) {
   Pipe pipe;
   const auto reading = reader(std::move(pipe.output));
   pipe.write("0\n");
@@ -121,7 +121,7 @@ TEST_F(EventLoopTest, AFileIsReadToItsEnd) {
   EXPECT_EQ(lines_[1], "last");
 }
 
-TEST_F(EventLoopTest, NothingToReadFromIsAnEnd) {
+TEST_F(EventLoopTest, AnInvalidDescriptorIsAnEnd) {
   const auto reading = reader(FileDescriptor());
   loop_.run();
   EXPECT_THAT(lines_, ElementsAre("end"));
@@ -142,7 +142,7 @@ TEST_F(EventLoopTest, AReaderMayBeForgottenInItsOwnEvent) {
   EXPECT_THAT(lines_, ElementsAre("of the first", "of the second", "end"));
 }
 
-TEST_F(EventLoopTest, AReaderHasTheTimeOfItsCall) {
+TEST_F(EventLoopTest, NowIsTheTimeOfTheReadersCall) {
   const auto wait_for_later_than = [](Instant then) {
     while (Instant::clock::now() <= then) continue;
   };
@@ -173,7 +173,7 @@ TEST_F(EventLoopTest, WhatAReaderPostsIsCalled) {
   EXPECT_THAT(lines_, ElementsAre("line"));
 }
 
-TEST_F(EventLoopTest, AFunctionThatPostsItselfAgainKeepsNothingWaiting) {
+TEST_F(EventLoopTest, AFunctionThatRepostsItselfDelaysNothing) {
   Pipe pipe;
   const auto reading = reader(std::move(pipe.output));
   int calls = 0;
@@ -192,7 +192,7 @@ TEST_F(EventLoopTest, AFunctionThatPostsItselfAgainKeepsNothingWaiting) {
   EXPECT_LT(calls, 20);
 }
 
-TEST_F(EventLoopTest, WhatAPostedFunctionLeavesToAsioIsDone) {
+TEST_F(EventLoopTest, RunsWhatAPostedFunctionPostsToAsio) {
   boost::asio::steady_timer timer(loop_.io());
   timer.expires_after(std::chrono::milliseconds(1));
   timer.async_wait([&](boost::system::error_code) {
@@ -210,7 +210,7 @@ TEST_F(EventLoopTest, AFunctionThatIsNeverCalledMayOwnAReader) {
   loop.reset();
 }
 
-TEST_F(EventLoopTest, ATimerThatAReaderSetsComes) {
+TEST_F(EventLoopTest, ATimerSetByAReaderExpires) {
   Pipe pipe;
   const auto reading = reader(std::move(pipe.output));
   pipe.write("line\n");

@@ -89,7 +89,7 @@ TEST_F(FileWatchTest, ANamedFolderThatIsDeletedAndMadeAgainIsWatched) {
   EXPECT_THAT(written("src/b.c", "2"), ElementsAre("src/b.c"));
 }
 
-TEST_F(FileWatchTest, WhatIsNotThereYetIsWatchedOnceItIs) {
+TEST_F(FileWatchTest, WatchesAPathOnceItExists) {
   watch({"a/b/src", "x/y/server.py"});
   EXPECT_THAT(written("a/b/src/a.c"), ElementsAre("a/b/src/a.c"));
   EXPECT_THAT(written("a/b/src/a.c", "2"), ElementsAre("a/b/src/a.c"));
@@ -98,7 +98,7 @@ TEST_F(FileWatchTest, WhatIsNotThereYetIsWatchedOnceItIs) {
   EXPECT_THAT(written("x/y/other.py"), IsEmpty());
 }
 
-TEST_F(FileWatchTest, WhatLeadsToItMayComeAndGoStepByStep) {
+TEST_F(FileWatchTest, ParentFoldersMayAppearAndVanish) {
   watch({"a/b/src"});
   EXPECT_THAT(changed_by([&] { fs::create_directories(base_ / "a"); }), IsEmpty());
   EXPECT_THAT(changed_by([&] { fs::create_directories(base_ / "a/b"); }), IsEmpty());
@@ -216,7 +216,7 @@ TEST_F(FileWatchTest, AnIgnoreFileThatChangesCountsAtOnce) {
   EXPECT_THAT(written("src/gen/a.c", "3"), ElementsAre("src/gen/a.c"));
 }
 
-TEST_F(FileWatchTest, AnIgnoreFileThatIsNoFileIsNotWaitedFor) {
+TEST_F(FileWatchTest, DoesNotBlockOnAnIgnoreFileThatIsAPipe) {
   base_.write("src/a.c", "1");
   ASSERT_EQ(mkfifo((base_ / "src/.gitignore").c_str(), 0600), 0);
   watch({"src"});
@@ -254,7 +254,7 @@ TEST_F(FileWatchTest, TheBinaryIsUsableWhenThereIsSomethingInIt) {
   EXPECT_THAT(usable_, Contains("out/server"));
 }
 
-TEST_F(FileWatchTest, TheBinarysFolderMayBeMadeAnewWhileItRuns) {
+TEST_F(FileWatchTest, TheFolderOfARunningBinaryMayBeRecreated) {
   base_.write("out/bin/server", "1", 0755);
   // If this file appeared later, the watch would look for all files again.
   base_.write("the-last", "1");
@@ -317,7 +317,7 @@ TEST_F(FileWatchTest, ANewBinaryTakesThePlaceOfTheOldOne) {
   EXPECT_THAT(written("b", "2"), ElementsAre("b"));
 }
 
-TEST_F(FileWatchTest, AFolderThatLeadsToOnePatternIsReadForAnother) {
+TEST_F(FileWatchTest, ReadsAFolderForEveryPatternThatNeedsIt) {
   base_.write("src/a.c", "1");
   base_.write("src/x/b.h", "1");
   watch({"src/a.c", "*.h"});

@@ -109,7 +109,7 @@ TEST_F(HttpClientIdleTest, NoConnectionIsKeptForMoreThanAnHour) {
   }
 }
 
-TEST_F(HttpClientIdleTest, AnAnnouncementThatCannotBeReadIsNone) {
+TEST_F(HttpClientIdleTest, IgnoresAnUnreadableKeepAliveTimeout) {
   EXPECT_TRUE(is_used_again_after("Keep-Alive: max=5\r\n", Milliseconds(3'999)));
   EXPECT_FALSE(is_used_again_after("Keep-Alive: timeout=soon\r\n", Milliseconds(4'000)));
 }
@@ -159,7 +159,7 @@ TEST_F(HttpClientTest, AConnectionThatWasClosedWhileIdleIsNotUsedAgain) {
   EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
 }
 
-TEST_F(HttpClientTest, ACloseThatTheLoopHasNotSeenYetIsSeenBeforeTheRequest) {
+TEST_F(HttpClientTest, DetectsAPendingCloseBeforeReusingAConnection) {
   start_server();
   answer(response("ok"));
   send(1);

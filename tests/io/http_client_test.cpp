@@ -46,7 +46,7 @@ TEST_F(HttpClientTest, ARequestGetsItsResponse) {
                           "Content-Length: 7\r\n\r\n{\"a\":1}"));
 }
 
-TEST_F(HttpClientTest, TheFactsOfOneReadHaveOneEnd) {
+TEST_F(HttpClientTest, SignalsTheEndOfOneReadOnce) {
   start_server();
   answer(response("hello"));
   send(1);

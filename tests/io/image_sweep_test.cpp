@@ -158,7 +158,7 @@ TEST(SharedByStrangers, InterpretersAndRunnersAreSharedAndTheUsersProgramsAreNot
   }
 }
 
-TEST(BelongsToTheSystem, WhatIsInstalledAndNotWhatIsBuilt) {
+TEST(BelongsToTheSystem, InstalledProgramsDoAndBuiltOnesDoNot) {
   for (const char* path : {"/usr/bin/cat", "/usr/lib/git-core/git", "/bin/tee", "/lib64/ld.so",
                            "/nix/store/x/bin/cat", "/opt/homebrew/bin/jq"}) {
     EXPECT_TRUE(belongs_to_the_system(path)) << path;

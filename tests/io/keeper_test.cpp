@@ -90,7 +90,7 @@ TEST(Keeper, KillsADaemonThatWasMadeSinceItsLastLook) {
   }
 }
 
-TEST(Keeper, KnowsAChildThatEndsTheBridgeAsTheFirstThingThatItDoes) {
+TEST(Keeper, KnowsAChildThatKillsTheBridgeAtOnce) {
   testing::TemporaryDirectory directory;
   const std::string file = directory / "pid";
   FakeBridge bridge("sleep 1000 & echo $! > '" + file + "'; kill -KILL $PPID; wait");
@@ -120,7 +120,7 @@ TEST(Keeper, HoldsNothingOfTheBridgeButItsPipe) {
   EXPECT_THAT(descriptor_target(keeper->pid(), 3), ::testing::StartsWith("pipe:"));
 }
 
-TEST(Keeper, AChildThatCannotTellItRunsAllTheSame) {
+TEST(Keeper, AChildRunsEvenIfTheKeeperIsGone) {
   auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   keeper->abandon();
@@ -152,7 +152,7 @@ TEST(Keeper, ForgetsAChildThatIsOver) {
   EXPECT_TRUE(is_alive(child.pid()));
 }
 
-TEST(Keeper, ThatTakesNoWordIsAbandonedAndKillsNothing) {
+TEST(Keeper, KillsNothingWhenItIsAbandonedWhileBlocked) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
   auto keeper = Keeper::start("");
@@ -168,7 +168,7 @@ TEST(Keeper, ThatTakesNoWordIsAbandonedAndKillsNothing) {
   EXPECT_TRUE(is_alive(child.pid()));
 }
 
-TEST(Keeper, SaysWhenItIsGone) {
+TEST(Keeper, ReportsThatItHasDied) {
   auto before = std::signal(SIGPIPE, SIG_IGN);
   auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);

@@ -129,7 +129,7 @@ TEST(ListenerTest, ASocketThatTakesThePlaceOfAnotherDiffers) {
   EXPECT_NE(listener_at(at("127.0.0.1", port)), kNoListener);
 }
 
-TEST(ListenerTest, OfOtherMachinesNothingIsKnown) {
+TEST(ListenerTest, KnowsNoListenersOfOtherMachines) {
   const FileDescriptor all = listen_at("0.0.0.0", 0);
   EXPECT_EQ(listener_at(at("192.0.2.1", port_of(all))), kNoListener);
   EXPECT_EQ(listener_at(at("2001:db8::1", port_of(all))), kNoListener);

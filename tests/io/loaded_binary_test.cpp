@@ -75,7 +75,7 @@ TEST_F(LoadedBinaryTest, AFileThatIsGoneMakesTheRunningOneStale) {
   EXPECT_EQ(facts.stale, true);
 }
 
-TEST_F(LoadedBinaryTest, WhereNoFileIsKnownItIsNotKnownWhetherItIsStale) {
+TEST_F(LoadedBinaryTest, StalenessIsUnknownWithoutAFile) {
   const LaunchRequest command = request("sh", shell("read line; true"));
   LoadedBinary binary(command);
   binary.before_start(plan_launch(command));
@@ -87,7 +87,7 @@ TEST_F(LoadedBinaryTest, WhereNoFileIsKnownItIsNotKnownWhetherItIsStale) {
   EXPECT_EQ(facts.stale, std::nullopt);
 }
 
-TEST_F(LoadedBinaryTest, WhatIsSweptIsTheFileThatTheChildWasStartedFrom) {
+TEST_F(LoadedBinaryTest, SweepsTheFileThatTheChildWasStartedFrom) {
   directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");
   LoadedBinary binary(command);
@@ -135,7 +135,7 @@ TEST_F(LoadedBinaryTest, AToolOfTheSystemIsNotSweptEither) {
   EXPECT_TRUE(binary.shared_image().is_same_file(image_at("/bin/cat")));
 }
 
-TEST_F(LoadedBinaryTest, WhatAShellHasBecomeIsMeantAndNotTheShell) {
+TEST_F(LoadedBinaryTest, SweepsTheProgramThatAShellHasExecuted) {
   const std::string server = directory_.copy_program("server", "/bin/cat");
   for (const std::string& program : {server, std::string("/bin/cat")}) {
     const LaunchRequest command = request("sh", shell("read line; exec " + program));

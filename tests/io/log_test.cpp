@@ -96,7 +96,7 @@ TEST_F(LogTest, AFileThatCannotBeOpenedIsOneSentence) {
   EXPECT_THAT(error_, AllOf(HasSubstr(options.file), Not(HasSubstr("\n"))));
 }
 
-TEST_F(LogTest, WhatStoodInTheFileStays) {
+TEST_F(LogTest, AppendsToAnExistingFile) {
   directory_.write("sitter.log", "of yesterday\n");
   open({})->write(Level::warn, "of today");
   EXPECT_THAT(text_of(file_), AllOf(HasSubstr("of yesterday\n"), HasSubstr("of today\n")));

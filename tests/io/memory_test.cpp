@@ -22,7 +22,7 @@ long resident_code() {
   return sum;
 }
 
-TEST(MemoryTest, CodeThatIsNotNeededIsGivenBack) {
+TEST(MemoryTest, ReleasesUnusedCodePages) {
   const long before = resident_code();
   platform::give_back_code();
   EXPECT_LT(resident_code(), before);

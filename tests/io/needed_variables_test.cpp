@@ -52,7 +52,7 @@ TEST(NeededVariables, PathAloneTakesOneStart) {
   EXPECT_EQ(server.starts(), 1);
 }
 
-TEST(NeededVariables, OneOfManyIsFoundByHalves) {
+TEST(NeededVariables, FindsOneOfManyByBisection) {
   for (const std::string name : {"V0", "V31", "V62"}) {
     Needing server({name});
     const NeededVariables found = server.search(many());
@@ -76,7 +76,7 @@ TEST(NeededVariables, TwoOfManyAreFoundWithinTheBound) {
   EXPECT_TRUE(found.is_exact);
 }
 
-TEST(NeededVariables, AtTheBoundTheNamesAreStillEnough) {
+TEST(NeededVariables, TheNamesSufficeEvenAtTheLimitOfStarts) {
   for (int starts = 0; starts < 24; ++starts) {
     Needing server({"V5", "V30", "V40"}, starts);
     const NeededVariables found = server.search(many());

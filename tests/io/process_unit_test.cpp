@@ -503,7 +503,7 @@ TEST(UnitMark, NamesTheGenerationOfAChildOrABuild) {
   EXPECT_EQ(seen_of("", -3), -3);
 }
 
-TEST(UnitMark, EitherOfItsFormsIsEnough) {
+TEST(UnitMark, EnvironmentOrLimitIsEnough) {
   EXPECT_EQ(seen_of("env -i", 3), 3);
   EXPECT_EQ(seen_of("prlimit --locks=unlimited", 3), 3);
   // A bridge behind this bridge sets such a limit.
@@ -521,7 +521,7 @@ TEST(UnitMark, IsOfOneBridge) {
   EXPECT_EQ(marked_generation(getpid(), this_process()), std::nullopt);
 }
 
-TEST(UnitMark, AGenerationThatDoesNotFitHasTheEnvironmentAlone) {
+TEST(UnitMark, AGenerationTooLargeForTheLimitUsesTheEnvironment) {
   constexpr Generation kLast = (1 << 19) - 1;
   for (const Generation gen : {kLast, -kLast - 1}) EXPECT_EQ(seen_of("env -i", gen), gen);
   for (const Generation gen : {kLast + 1, -kLast - 2}) {

@@ -269,7 +269,7 @@ TEST_F(ProxyTunnelTest, IsAsQuietAsTheConnectionToTheProxy) {
   EXPECT_FALSE(tunnel_->is_quiet());
 }
 
-TEST_F(ProxyTunnelTest, HandsOutWhatWasNotDelivered) {
+TEST_F(ProxyTunnelTest, HandsOutUndeliveredBytes) {
   ask();
   EXPECT_EQ(tunnel_->take_arrived(), "");
   tunnel_->set_paused(true);

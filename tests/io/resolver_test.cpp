@@ -199,7 +199,7 @@ TEST_F(ResolverTest, AProgramThatTakesTooLongIsEnded) {
   EXPECT_EQ(end_of_program(), "SIGALRM");
 }
 
-TEST_F(ResolverTest, WithoutTheResolverTheProgramEndsAsWellAndNothingIsTold) {
+TEST_F(ResolverTest, DestroyingTheResolverEndsTheProgramSilently) {
   options_.limit = Milliseconds(50);
   program("exec sleep 1000");
   start("xyz");
@@ -211,7 +211,7 @@ TEST_F(ResolverTest, WithoutTheResolverTheProgramEndsAsWellAndNothingIsTold) {
   EXPECT_FALSE(found_);
 }
 
-TEST_F(ResolverTest, ItMayGoInItsEvent) {
+TEST_F(ResolverTest, MayBeDestroyedWithinItsEvent) {
   program("echo 192.0.2.7");
   std::vector<std::string> told;
   for (const char* const name : {"127.0.0.1", "daemon"}) {

@@ -151,7 +151,7 @@ TEST_F(ResponseReaderTest, WhatTheDaemonSaysOfTheConnectionIsHeeded) {
   EXPECT_TRUE(keeps("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n"));
 }
 
-TEST_F(ResponseReaderTest, BytesBehindTheResponseSpoilTheConnection) {
+TEST_F(ResponseReaderTest, BytesAfterTheResponsePreventReuse) {
   EXPECT_EQ(reader_.feed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!"), State::complete);
   EXPECT_THAT(told(), ElementsAre("200", "body ok"));
   EXPECT_FALSE(reader_.keeps_connection());

@@ -106,7 +106,7 @@ TEST_F(SetupFileTest, ACopyIsReadableByNobodyElse) {
   EXPECT_EQ(files(), 1);
 }
 
-TEST_F(SetupFileTest, ThatThereWasNoFileIsKeptToo) {
+TEST_F(SetupFileTest, RemembersThatThereWasNoFile) {
   const SavedCopy copy({"user", folder_ / "a", {"mcpServers"}}, "notes");
   copy.keep(std::nullopt, false);
   EXPECT_TRUE(copy.is_there());

@@ -73,7 +73,7 @@ class SourceLookTest : public ::testing::Test {
   std::optional<SourceLook> look_;
 };
 
-TEST_F(SourceLookTest, WithoutAChangeTheLookIsWhole) {
+TEST_F(SourceLookTest, TheLookIsCompleteWithoutAChange) {
   save("app/lib/util.py", -hours(1));
   start();
   const SourceLook::Seen seen = this->seen();
@@ -144,7 +144,7 @@ TEST_F(SourceLookTest, AFileThatIsNamedButWasNeverThereWasNotDeleted) {
   EXPECT_EQ(look(), "");
 }
 
-TEST_F(SourceLookTest, ALookThatIsCutShortFindsADeletedFileAtLast) {
+TEST_F(SourceLookTest, InterruptedLooksEventuallyFindADeletedFile) {
   save("app/b/x.py", -hours(1));
   start();
   EXPECT_EQ(look(), "");
@@ -154,7 +154,7 @@ TEST_F(SourceLookTest, ALookThatIsCutShortFindsADeletedFileAtLast) {
   EXPECT_LT(looks, 100);
 }
 
-TEST_F(SourceLookTest, AProgramOfItsOwnIsLookedAtAlone) {
+TEST_F(SourceLookTest, LooksOnlyAtTheFileOfABinary) {
   save("app/server", -hours(1));
   LaunchRequest request;
   request.cwd = directory_.path();
@@ -184,7 +184,7 @@ TEST_F(SourceLookTest, AFileThatTakesThePlaceOfAnotherCounts) {
   EXPECT_EQ(look(), "app/server.py");
 }
 
-TEST_F(SourceLookTest, AtTheFirstLookATimeWithinTheMarginShowsNothing) {
+TEST_F(SourceLookTest, TheFirstLookIgnoresTimesWithinTheClockMargin) {
   save("app/a.py", limits::kSourceClockMargin);
   start();
   EXPECT_EQ(look(), "");
@@ -192,7 +192,7 @@ TEST_F(SourceLookTest, AtTheFirstLookATimeWithinTheMarginShowsNothing) {
   EXPECT_EQ(look(), "app/b.py");
 }
 
-TEST_F(SourceLookTest, AfterTheFirstLookEveryOtherTimeIsAChange) {
+TEST_F(SourceLookTest, LaterLooksReportAnyNewTime) {
   save("app/a.py", -hours(1));
   start();
   EXPECT_EQ(look(), "");
@@ -200,7 +200,7 @@ TEST_F(SourceLookTest, AfterTheFirstLookEveryOtherTimeIsAChange) {
   EXPECT_EQ(look(), "app/a.py");
 }
 
-TEST_F(SourceLookTest, ATimeInTheFutureShowsNothing) {
+TEST_F(SourceLookTest, TheFirstLookIgnoresAFutureTime) {
   save("app/a.py", hours(24));
   start();
   EXPECT_EQ(look(), "");
@@ -223,7 +223,7 @@ TEST_F(SourceLookTest, WhatIsIgnoredIsLeftOut) {
   EXPECT_TRUE(seen().is_whole);
 }
 
-TEST_F(SourceLookTest, AScriptInAnIgnoredFolderIsLookedAtAllTheSame) {
+TEST_F(SourceLookTest, LooksAtAScriptInAnIgnoredFolderToo) {
   save("dist/server.py", -hours(1));
   start("dist/server.py");
   save("dist/a.py", seconds(50));
@@ -240,7 +240,7 @@ TEST_F(SourceLookTest, ArgumentsWithTheEndingCount) {
   EXPECT_EQ(look(), "hook.py");
 }
 
-TEST_F(SourceLookTest, AScriptWithoutAnEndingIsLookedAtAlone) {
+TEST_F(SourceLookTest, LooksOnlyAtTheFileOfAScriptWithoutAnExtension) {
   save("app/tool", -hours(1));
   start("app/tool");
   save("app/other", seconds(50));
@@ -256,7 +256,7 @@ TEST_F(SourceLookTest, ALinkToAFolderIsNotFollowed) {
   EXPECT_EQ(look(), "");
 }
 
-TEST_F(SourceLookTest, ALookThatIsCutShortGoesOnInTheNext) {
+TEST_F(SourceLookTest, AnInterruptedLookContinuesInTheNext) {
   for (const char name : {'a', 'b', 'c', 'd'}) {
     save(std::string("app/") + name + "/x.py", seconds(50));
   }
@@ -279,7 +279,7 @@ TEST_F(SourceLookTest, TheOwnFileIsSeenInEachLook) {
   EXPECT_EQ(name_in(glance()), "app/server.py");
 }
 
-TEST_F(SourceLookTest, AtTheLimitOfFilesTheLookIsWholeAndAboveItIsNot) {
+TEST_F(SourceLookTest, TheLookIsCompleteUpToTheLimitOfFiles) {
   start();
   // The script itself is a file too.
   for (std::size_t i = 1; i < limits::kSourceFilesMax; ++i) {
@@ -290,7 +290,7 @@ TEST_F(SourceLookTest, AtTheLimitOfFilesTheLookIsWholeAndAboveItIsNot) {
   EXPECT_FALSE(seen().is_whole);
 }
 
-TEST_F(SourceLookTest, AtTheLimitOfFoldersTheLookIsWholeAndAboveItIsNot) {
+TEST_F(SourceLookTest, TheLookIsCompleteUpToTheLimitOfFolders) {
   start();
   for (std::size_t i = 1; i < limits::kSourceFoldersMax; ++i) {
     fs::create_directory(directory_ / ("app/" + std::to_string(i)));

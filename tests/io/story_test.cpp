@@ -29,7 +29,7 @@ TEST(Story, EachEditFindsItsPlacesAndChangesTheSource) {
   EXPECT_EQ(edits, 3);
 }
 
-TEST(Story, ItsTallyIsWhatItsStepsTell) {
+TEST(Story, TheTallyMatchesTheSteps) {
   Tally told{.connections = 1, .servers = 1};
   for (const Step& step : story().steps) {
     told.servers += step.edit.empty() ? 0 : 1;

@@ -131,7 +131,7 @@ TEST_F(StreamWriterTest, ALargePieceIsWrittenAtOnceBehindWhatWasCollected) {
   EXPECT_EQ(read_all(), "small\n" + large);
 }
 
-TEST_F(StreamWriterTest, OfALargePieceTheRestWaitsAndGoesOutAsRoomIsMade) {
+TEST_F(StreamWriterTest, QueuesTheRestOfALargePieceUntilThereIsRoom) {
   std::string text;
   while (text.size() < 3 * room_ + kLarge) text += std::to_string(text.size()) + ' ';
   const auto held = append_held(text);
@@ -161,7 +161,7 @@ TEST_F(StreamWriterTest, OfALargePieceWithoutAHolderTheRestIsCopied) {
   EXPECT_TRUE(read_queue() == std::string(text.size(), 'x') + '\n');
 }
 
-TEST_F(StreamWriterTest, WhatComesWhileAPieceWaitsGoesOutBehindIt) {
+TEST_F(StreamWriterTest, WritesLaterOutputAfterAQueuedPiece) {
   fill();
   const auto held = std::make_shared<std::string>(kLarge, 'x');
   writer_->append_line("one");
@@ -173,7 +173,7 @@ TEST_F(StreamWriterTest, WhatComesWhileAPieceWaitsGoesOutBehindIt) {
   EXPECT_TRUE(read_queue() == std::string(room_, '-') + "one\n" + *held + "\ntwo\n");
 }
 
-TEST_F(StreamWriterTest, AtTheCloseTheQueueIsTriedOnceMore) {
+TEST_F(StreamWriterTest, TriesToWriteTheQueueAtTheClose) {
   fill();
   writer_->append_line("last words");
   writer_->flush();
@@ -199,7 +199,7 @@ TEST_F(StreamWriterTest, WhatIsNotTakenAtTheCloseIsLost) {
   EXPECT_EQ(moved_ + broken_, 0);
 }
 
-TEST_F(StreamWriterTest, AReaderThatGoesWhileThereIsAQueueIsToldOnceAndTheQueueIsGone) {
+TEST_F(StreamWriterTest, ReportsALostReaderOnceAndDropsTheQueue) {
   writer_->watch();
   fill();
   const auto held = append_held(std::string(kLarge, 'x'));
@@ -220,7 +220,7 @@ TEST_F(StreamWriterTest, AReaderThatGoesWhileThereIsAQueueIsToldOnceAndTheQueueI
   EXPECT_EQ(broken_, 1);
 }
 
-TEST_F(StreamWriterTest, ABrokenWriteIsToldLaterAndOnceAndNotFromTheCall) {
+TEST_F(StreamWriterTest, ReportsABrokenWriteOnceAndAsynchronously) {
   writer_->watch();
   output_.close();
   writer_->append_line("for nobody");
@@ -232,7 +232,7 @@ TEST_F(StreamWriterTest, ABrokenWriteIsToldLaterAndOnceAndNotFromTheCall) {
   EXPECT_EQ(broken_, 1);
 }
 
-TEST_F(StreamWriterTest, OneThatWatchesIsToldOfItsReadersEndWithoutAWrite) {
+TEST_F(StreamWriterTest, AWatchReportsTheEndOfTheReaderWithoutAWrite) {
   writer_->watch();
   run_what_is_due();
   EXPECT_EQ(broken_, 0);
@@ -241,7 +241,7 @@ TEST_F(StreamWriterTest, OneThatWatchesIsToldOfItsReadersEndWithoutAWrite) {
   EXPECT_EQ(broken_, 1);
 }
 
-TEST_F(StreamWriterTest, ItMayGoInItsOwnEvent) {
+TEST_F(StreamWriterTest, MayBeDestroyedWithinItsEvent) {
   on_moved_ = [this] { writer_.reset(); };
   fill();
   writer_->append_line("one");
@@ -252,7 +252,7 @@ TEST_F(StreamWriterTest, ItMayGoInItsOwnEvent) {
   EXPECT_EQ(read_all(), "one\n(end)");
 }
 
-TEST_F(StreamWriterTest, OneThatIsGoneTellsNothingMore) {
+TEST_F(StreamWriterTest, ReportsNothingOnceDestroyed) {
   writer_->watch();
   writer_->append(std::string(room_ + kLarge, 'x'));
   writer_->flush();

@@ -10,7 +10,7 @@
 namespace sitter {
 namespace {
 
-TEST_F(TcpStreamTest, ItTellsWhatListens) {
+TEST_F(TcpStreamTest, ReportsItsListener) {
   open_to_server();
   EXPECT_NE(stream_->listener(), kNoListener);
   EXPECT_EQ(stream_->listener(),

@@ -233,7 +233,7 @@ TEST_F(TcpStreamTest, AWriteThatFailsDuringAPauseIsToldAfterIt) {
   EXPECT_EQ(told_.size(), 1U);
 }
 
-TEST_F(TcpStreamTest, ItMayGoInAnyOfItsEvents) {
+TEST_F(TcpStreamTest, MayBeDestroyedWithinEachEvent) {
   on_event_ = [this] { stream_.reset(); };
   const HeldPort port;
   open("127.0.0.1", port.number());
@@ -275,7 +275,7 @@ TEST_F(TcpStreamTest, DescriptorsAreClosedAtAnExecAndWithTheStream) {
   }
 }
 
-TEST_F(TcpStreamTest, ASilentConnectionIsAskedForASignOfLife) {
+TEST_F(TcpStreamTest, EnablesTcpKeepAlive) {
   const std::set<int> before = testing::descriptors_of(getpid());
   open_to_server();
   std::vector<int> asks;

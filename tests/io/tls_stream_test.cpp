@@ -170,7 +170,7 @@ TEST_F(TlsStreamTest, DoesNotWaitForEver) {
   EXPECT_FALSE(network_.is_in_use());
 }
 
-TEST_F(TlsStreamTest, TellsACutFromAnEnd) {
+TEST_F(TlsStreamTest, DistinguishesATruncationFromAnEnd) {
   const std::string cut = "closed: the connection ended without the close of TLS";
   open();
   network_.close();

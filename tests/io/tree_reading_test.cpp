@@ -101,7 +101,7 @@ TEST_F(TreeReadingTest, WhatHasChangedBeforeItsFolderIsReadIsTold) {
   EXPECT_THAT(lost_, IsEmpty());
 }
 
-TEST_F(TreeReadingTest, WhatHasChangedJustBeforeItsFolderIsWatchedIsTold) {
+TEST_F(TreeReadingTest, ReportsAChangeMadeJustBeforeTheWatch) {
   add("src");
   on_watch_ = [this] { base_.write(opened_.back() + "/new.c", "1"); };
   read();
@@ -125,7 +125,7 @@ TEST_F(TreeReadingTest, AFolderThatIsMovedInBringsItsFiles) {
   EXPECT_THAT(changed_, ElementsAre("src/in/d.c", "src/in/z/e.c"));
 }
 
-TEST_F(TreeReadingTest, WhatIsGoneIsToldByItsFolder) {
+TEST_F(TreeReadingTest, ReportsTheFolderOfADeletedFile) {
   add("src");
   fs::remove(base_ / "src/x/b.c");
   read();
@@ -133,14 +133,14 @@ TEST_F(TreeReadingTest, WhatIsGoneIsToldByItsFolder) {
   EXPECT_THAT(lost_, ElementsAre("src/x"));
 }
 
-TEST_F(TreeReadingTest, ANewFolderChangesWithAllItsFiles) {
+TEST_F(TreeReadingTest, ReportsAllFilesOfANewFolder) {
   add_as_changed("src");
   read();
   EXPECT_THAT(changed_, ElementsAre("src/a.c", "src/x/b.c", "src/x/y/c.c"));
   EXPECT_THAT(lost_, IsEmpty());
 }
 
-TEST_F(TreeReadingTest, InAWatchedFolderTheWatchHasSeenTheChanges) {
+TEST_F(TreeReadingTest, LeavesChangesInAWatchedFolderToTheWatch) {
   watched_ = TreeReading::Watched::already;
   add("src");
   base_.write("src/a.c", "2");
@@ -150,7 +150,7 @@ TEST_F(TreeReadingTest, InAWatchedFolderTheWatchHasSeenTheChanges) {
   EXPECT_THAT(lost_, IsEmpty());
 }
 
-TEST_F(TreeReadingTest, AWatchedFolderThatIsMadeAgainChangesWithAllItsFiles) {
+TEST_F(TreeReadingTest, ReportsAllFilesOfARecreatedWatchedFolder) {
   watched_ = TreeReading::Watched::already;
   add_as_changed("src/x/y");
   read();
@@ -165,7 +165,7 @@ TEST_F(TreeReadingTest, AFolderThatCannotBeWatchedIsNotRead) {
   EXPECT_THAT(changed_, IsEmpty());
 }
 
-TEST_F(TreeReadingTest, AFolderThatIsGoneWhenItsTurnComesIsNoFault) {
+TEST_F(TreeReadingTest, SkipsAFolderThatWasDeletedMeanwhile) {
   add("src");
   read_to("src");
   while (!reading_.waits_since(base_ / "src/x")) reading_.take_step();
@@ -184,7 +184,7 @@ TEST_F(TreeReadingTest, WhatTheFilterRefusesIsNotRead) {
   EXPECT_THAT(opened_, ElementsAre("src", "src/x"));
 }
 
-TEST_F(TreeReadingTest, TheFilterLearnsWhichFilesThereAre) {
+TEST_F(TreeReadingTest, TellsTheFilterWhichFilesExist) {
   EXPECT_THAT(filter_.unmatched(), ElementsAre("src"));
   add("src/x/y");
   read();
@@ -201,7 +201,7 @@ TEST_F(TreeReadingTest, LinksBelowAreNotFollowed) {
   EXPECT_THAT(opened_, ElementsAre("named", "named/x", "named/x/y"));
 }
 
-TEST_F(TreeReadingTest, TheEarlierOfTwoTimesCounts) {
+TEST_F(TreeReadingTest, KeepsTheEarlierOfTwoTimes) {
   const auto first = next_tick();
   base_.write("src/a.c", "2");
   const auto second = next_tick();
@@ -224,7 +224,7 @@ TEST_F(TreeReadingTest, AFolderWaitsUntilItIsOpened) {
   EXPECT_FALSE(reading_.waits_since(base_ / "src/x"));
 }
 
-TEST_F(TreeReadingTest, WhatIsGoneIsReadNoFurther) {
+TEST_F(TreeReadingTest, StopsReadingAForgottenFolder) {
   add_as_changed("src");
   read_to("src/x");
   reading_.forget(base_ / "src");
@@ -232,7 +232,7 @@ TEST_F(TreeReadingTest, WhatIsGoneIsReadNoFurther) {
   EXPECT_THAT(changed_, AnyOf(IsEmpty(), ElementsAre("src/a.c")));
 }
 
-TEST_F(TreeReadingTest, WhatIsGoneLeavesItsNeighboursWaiting) {
+TEST_F(TreeReadingTest, ForgettingAFolderKeepsItsNeighbours) {
   base_.write("src/x2/d.c", "1");
   add_as_changed("src");
   read_to("src/x");

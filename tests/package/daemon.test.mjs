@@ -82,7 +82,7 @@ describe('with modules for names that a static program cannot load', { skip: rea
     });
   }
 
-  test('a name that nobody knows is told', async () => {
+  test('a host name that does not resolve is reported', async () => {
     const opened = await openingOf(`http://nobody.invalid:${port}/mcp`, '--answer-within', '1');
     assert.equal(opened.serverInfo.name, 'mcp-sitter');
     assert.match(opened.instructions, /nobody\.invalid/);

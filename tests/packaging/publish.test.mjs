@@ -71,7 +71,7 @@ test('nothing is published if the registry does not answer', async () => {
   assert.match(said, /the registry does not say whether/);
 });
 
-test('an npm that says no JSON is quoted', async () => {
+test('npm output that is not JSON is quoted', async () => {
   const folder = join(root, 'bin');
   mkdirSync(folder);
   writeFileSync(join(folder, 'npm'), '#!/bin/sh\necho this npm is broken >&2\nexit 1\n', { mode: 0o755 });
@@ -92,7 +92,7 @@ test('nothing is published if a package is published with other content', async 
   assert.deepEqual(registry.published, all.slice(0, 1));
 });
 
-test('without a package that is asked for, nothing is published', async () => {
+test('nothing is published if a requested package is missing', async () => {
   for (const platform of Object.keys(platforms)) {
     rmSync(join(packed, readdirSync(packed).find((each) => each.includes(platform.split('/')[1]))));
     const { code, said } = await publish();

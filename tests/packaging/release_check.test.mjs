@@ -164,7 +164,7 @@ test('what is missing is named, with what to do', async () => {
   await lacks({ 'CHANGELOG.md': behind }, [/changelog: put the section of 1\.2\.3 before the others/]);
 });
 
-test('what is packed stands for a runner, and needs its notices', async () => {
+test('a packed platform needs no runner, but its archive needs the notices', async () => {
   mkdirSync(join(project, 'build/package/mcp-sitter-1.2.3-linux-ia32'), { recursive: true });
   execFileSync('tar', ['-czf', 'x.tar.gz', 'mcp-sitter-1.2.3-linux-ia32'], { cwd: join(project, 'build/package') });
   put('build/package/mcp-sitter-linux-ia32-1.2.3.tgz', '');

@@ -96,7 +96,7 @@ describe('in the middle of', () => {
     await box.nothingLeft();
   });
 
-  test('nothing at all: the bridge ends with its input', async (t) => {
+  test('an idle session: the bridge ends with its input', async (t) => {
     const box = new Sandbox(t);
     const wire = new Wire(box, sitting(server('everything')));
     assert.equal(await wire.end(), 0);

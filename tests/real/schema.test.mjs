@@ -396,7 +396,7 @@ for (const revision of revisions) {
   });
 
   describe(`${revision}: valid is what the server is sent`, () => {
-    test('in its first life: only what the client sent, and lists', async (t) => {
+    test('after its first start: only what the client sent, and lists', async (t) => {
       const talk = Talk.withFake(t, revision, '--everything');
       await talk.open();
       await talk.call('echo', { text: 'hello' });

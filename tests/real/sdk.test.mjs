@@ -228,7 +228,7 @@ describe('when the server dies', () => {
     assert.notEqual((await session.status()).childPid, childPid);
   });
 
-  test('of itself, the exit code, the signal and the last lines of stderr are told', async (t) => {
+  test('by itself, its exit code, signal and last lines of stderr are reported', async (t) => {
     const box = new Sandbox(t);
     const stderr = Array.from({ length: 30 }, (_, index) => `last words, line ${index + 1}.`);
     const plan = box.write(
@@ -492,7 +492,7 @@ describe('a server that cannot start', () => {
     box.write(join('build', 'server'), `#!/bin/sh\nexec ${words.join(' ')}\n`, 0o755);
   };
 
-  test('does not cost the session: it is told, repaired, and the next call works', async (t) => {
+  test('does not end the session: it is reported, and the next call works after a repair', async (t) => {
     const box = new Sandbox(t);
     const session = await Session.open(box, sitting([box.path('build/server')]));
 

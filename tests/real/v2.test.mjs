@@ -153,7 +153,7 @@ for (const [mode, negotiation] of Object.entries(modes)) {
   describe(`the client ${mode}`, () => {
     const { of } = servers['a server on the second official SDK'];
 
-    test('a list is never kept: without a handler the client sees the new one too', async (t) => {
+    test('a list is never cached: a client without a handler sees the new one too', async (t) => {
       const session = await open(t, fake('--era', 'dual', '--ttl', '3600000'), negotiation);
       assert.deepEqual(await session.toolNames(), [...common, ...sitterTools]);
 
@@ -176,7 +176,7 @@ for (const [mode, negotiation] of Object.entries(modes)) {
       assert.equal(textOf(await session.call('say', { n: 1 })), '{"n":1}');
     });
 
-    test('a cancelled call is not what the notice of its end is given to', async (t) => {
+    test('the notice is not lost in the result of a cancelled call', async (t) => {
       const session = await open(t, of, negotiation);
       const cancel = new AbortController();
       const call = session.call('hang', {}, { signal: cancel.signal });
@@ -194,7 +194,7 @@ for (const [mode, negotiation] of Object.entries(modes)) {
 
     // This client chooses the schema for its check before it sends the call. The first result of a
     // changed tool is therefore lost, however long the bridge holds it.
-    test('a changed output schema costs one result, and not the notice', async (t) => {
+    test('a changed output schema fails one result and does not lose the notice', async (t) => {
       const { options } = relisting();
       const session = await open(t, of, negotiation, options);
       const build = (key, value) => {
@@ -234,7 +234,7 @@ describe('a rebuild that speaks only the other era', () => {
     ['legacy', 'modern', modes.legacy],
     ['modern', 'legacy', modes.auto],
   ]) {
-    test(`${era}, then ${other}: it is said in so many words, and can be undone`, async (t) => {
+    test(`${era}, then ${other}: the error explains it, and it can be undone`, async (t) => {
       const box = new Sandbox(t);
       const { build, command } = changing(box);
       build(era);
@@ -259,7 +259,7 @@ describe('a rebuild that speaks only the other era', () => {
 });
 
 // Nothing opens a session of the stateless era, so a call may be the first request of all.
-describe('a crash in the first call is told as a crash', () => {
+describe('a crash in the first call is reported as a crash', () => {
   for (const [mode, negotiation] of Object.entries(modes)) {
     test(`the client ${mode}`, async (t) => {
       const session = await open(t, fake('--era', 'dual'), negotiation);
@@ -275,7 +275,7 @@ describe('a crash in the first call is told as a crash', () => {
 });
 
 describe('a server of the other era', () => {
-  test('does not cost a legacy client its session, and it is told', async (t) => {
+  test('does not end the session of a legacy client, and is reported', async (t) => {
     const session = await open(t, servers['fake-mcp --era modern'].of, modes.legacy);
 
     assert.match(session.client.getInstructions(), new RegExp(revision));
@@ -285,7 +285,7 @@ describe('a server of the other era', () => {
     assert.match(textOf(failed), new RegExp(revision));
   });
 
-  test('is not what a pinned client takes: it is refused, as without the bridge', async (t) => {
+  test('is refused by a pinned client, as without the bridge', async (t) => {
     const opening = open(t, servers['fake-mcp --era legacy'].of, { mode: { pin: revision } });
     await assert.rejects(opening, { code: 'ERA_NEGOTIATION_FAILED' });
   });
@@ -354,7 +354,7 @@ describe('an open listen stream', () => {
     assert.deepEqual(methods(session), [acknowledged]);
   });
 
-  test('is closed from afar when the new server honours less', async (t) => {
+  test('is closed by the bridge when the new server grants less', async (t) => {
     const box = new Sandbox(t);
     const flags = box.write('flags', '');
     const command = ['/bin/sh', '-c', 'exec "$0" --era modern --everything $(cat "$1")'];
@@ -407,7 +407,7 @@ describe('a call that needs input', () => {
     });
   }
 
-  test('is answered to the server that runs then, though another one asked', async (t) => {
+  test('is answered to the current server, even if its predecessor asked', async (t) => {
     let session;
     const killing = async () => {
       await session.call('sitter_kill');

@@ -25,7 +25,7 @@ test('codex mcp add and codex mcp list: the command line is kept as it is', asyn
 const calls = (tool, input) => () => ({ tool: `mcp__dev/${tool}`, input });
 const devTools = (request) => toolsOf(request).filter((name) => name.startsWith('mcp__dev/'));
 
-test('a crash in mid-call is read at once, and a tool that Codex cannot see is called with sitter_call', async (t) => {
+test('a crash in mid-call reaches the model at once, and sitter_call a tool that Codex cannot see', async (t) => {
   const box = new Sandbox(t);
   const agent = new Codex(box);
   const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
