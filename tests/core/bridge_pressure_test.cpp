@@ -149,7 +149,7 @@ TEST_F(BridgePressureTest, ASecondOpeningOfADeafChildIsAnswered) {
 }
 
 /// Requests that a child does not answer take memory.
-class BridgeCrowdTest : public BridgeTest {
+class BridgeThrottleTest : public BridgeTest {
  protected:
   void SetUp() override { open_session(); }
 
@@ -163,7 +163,7 @@ class BridgeCrowdTest : public BridgeTest {
     return "\"" + std::string(limits::kMiB, letter) + "\"";
   }
   /// Brings the requests in flight over the bound by their ids alone.
-  void crowd() {
+  void fill_up() {
     for (char letter = 'a'; letter < 'a' + 16; ++letter) {
       client(request(long_id(letter), "vendor/x"));
     }
@@ -176,7 +176,7 @@ class BridgeCrowdTest : public BridgeTest {
   }
 };
 
-TEST_F(BridgeCrowdTest, DoesNotResendARequestAboveTheByteLimit) {
+TEST_F(BridgeThrottleTest, DoesNotResendARequestAboveTheByteLimit) {
   constexpr std::size_t size = limits::kInFlightBytesMax / 4;
   // Besides its line, each request has an id of one byte.
   for (int n = 1; n <= 4; ++n) client(read(n, n < 4 ? size : size - 5));
@@ -190,7 +190,7 @@ TEST_F(BridgeCrowdTest, DoesNotResendARequestAboveTheByteLimit) {
   for (int n = 1; n <= 4; ++n) child(2, result(n));
 }
 
-TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
+TEST_F(BridgeThrottleTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
   constexpr std::size_t size = limits::kInFlightBytesMax / 4;
   Generation gen = 1;
   int last = 0;
@@ -208,8 +208,8 @@ TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
   }
 }
 
-TEST_F(BridgeCrowdTest, PausesReadingForASecondIfTheIdsExceedTheLimit) {
-  crowd();
+TEST_F(BridgeThrottleTest, PausesReadingForASecondIfTheIdsExceedTheLimit) {
+  fill_up();
   EXPECT_FALSE(bridge().reads_client());
   // What was read already is still passed on.
   client(call(4, "echo"));
@@ -231,7 +231,7 @@ TEST_F(BridgeCrowdTest, PausesReadingForASecondIfTheIdsExceedTheLimit) {
   child(1, result(3));
 }
 
-TEST_F(BridgeCrowdTest, PausesReadingAboveTheLimitUntilTheNextAnswer) {
+TEST_F(BridgeThrottleTest, PausesReadingAboveTheLimitUntilTheNextAnswer) {
   const std::string id = "\"" + std::string(limits::kInFlightBytesMax - 2, 'x') + "\"";
   client(request(id, "vendor/x"));
   EXPECT_TRUE(bridge().reads_client());
