@@ -72,10 +72,10 @@ class Driver::Loop {
         bridge_(parts_.config, clock_.now()),
         backend_(parts_.backend(backend_parts())),
         timer_(loop_.io()),
-        last_writes_(loop_.io()),
+        end_{loop_.io()},
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
         hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
-        start_timer_(loop_.io()),
+        start_{loop_.io()},
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -102,7 +102,7 @@ class Driver::Loop {
     }
     end_start_soon();
     loop_.run();
-    return exit_code_;
+    return end_.exit_code;
   }
 
  private:
@@ -178,16 +178,16 @@ class Driver::Loop {
   /// Waits until the client has its first answer, because all that is not needed for this answer
   /// would delay it.
   void end_start_soon() {
-    is_starting_ = true;
-    start_timer_.expires_after(kFirstAnswerWait);
-    start_timer_.async_wait([this](error_code error) {
+    start_.is_on = true;
+    start_.timer.expires_after(kFirstAnswerWait);
+    start_.timer.async_wait([this](error_code error) {
       if (!error) end_start();
     });
   }
 
   void end_start() {
-    if (!std::exchange(is_starting_, false)) return;
-    start_timer_.cancel();
+    if (!std::exchange(start_.is_on, false)) return;
+    start_.timer.cancel();
     if (parts_.control.is_on) open_control();
     platform::give_back_code();
   }
@@ -252,7 +252,7 @@ class Driver::Loop {
   }
 
   void stop(int signal) {
-    if (is_ending_) may_wait_at_end_ = false;
+    if (end_.is_on) end_.may_wait = false;
     feed(fact::StopSignalled{128 + signal});
   }
 
@@ -291,7 +291,7 @@ class Driver::Loop {
 
   void carry_out(order::SendToClient& order) {
     relay_.put(order.line, client_output_);
-    if (is_starting_) loop_.post([this] { end_start(); });
+    if (start_.is_on) loop_.post([this] { end_start(); });
   }
 
   void watch_binary(const std::string& path) {
@@ -308,24 +308,24 @@ class Driver::Loop {
   void carry_out(order::Log& order) { parts_.log.write(order.level, order.text); }
 
   void carry_out(order::Exit& order) {
-    exit_code_ = order.code;
-    is_ending_ = true;
-    may_wait_at_end_ = order.may_wait;
+    end_.exit_code = order.code;
+    end_.is_on = true;
+    end_.may_wait = order.may_wait;
     wait_for_last_writes();
   }
 
   void wait_for_last_writes() {
-    if (!is_ending_) return;
-    last_writes_.expires_after(kLastWritesWait);
-    last_writes_.async_wait([this](error_code error) {
+    if (!end_.is_on) return;
+    end_.last_writes.expires_after(kLastWritesWait);
+    end_.last_writes.async_wait([this](error_code error) {
       if (!error) loop_.stop();
     });
   }
 
   void end_if_written() {
-    if (!is_ending_) return;
+    if (!end_.is_on) return;
     client_output_.flush();
-    if (client_output_.queued() == 0 || !may_wait_at_end_) loop_.stop();
+    if (client_output_.queued() == 0 || !end_.may_wait) loop_.stop();
   }
 
   // ---- time
@@ -347,6 +347,24 @@ class Driver::Loop {
     });
   }
 
+  /// Until the client has its first answer.
+  struct Start {
+    explicit Start(boost::asio::io_context& io) : timer(io) {}
+
+    boost::asio::steady_timer timer;
+    bool is_on = false;
+  };
+
+  /// After the last order: the last writes to the client are waited for.
+  struct End {
+    explicit End(boost::asio::io_context& io) : last_writes(io) {}
+
+    boost::asio::steady_timer last_writes;
+    int exit_code = 0;
+    bool is_on = false;
+    bool may_wait = true;
+  };
+
   Parts parts_;
   EventLoop loop_;
   ClientStdio stdio_;
@@ -359,19 +377,14 @@ class Driver::Loop {
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;
-  boost::asio::steady_timer last_writes_;
+  End end_;
   boost::asio::signal_set signals_;
   HangupSignals hangups_;
   /// Null if nothing is watched.
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
-  bool is_starting_ = false;
-  boost::asio::steady_timer start_timer_;
+  Start start_;
   boost::asio::signal_set child_signals_;
-
-  int exit_code_ = 0;
-  bool is_ending_ = false;
-  bool may_wait_at_end_ = true;
 
   // These come last, since they begin to work at once.
   StreamWriter client_output_;

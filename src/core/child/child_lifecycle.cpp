@@ -23,7 +23,7 @@ void ChildLifecycle::on_started(const fact::ChildStarted& fact, Now now, Orders&
 
 void ChildLifecycle::go_on_from(const ChildLifecycle& former, Now now) {
   pid_ = former.pid_;
-  error_ended_ = former.error_ended_;
+  ended_.error = former.ended_.error;
   has_run_ = true;
   started_ = now;
   state_ = State::up;
@@ -60,7 +60,7 @@ void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Orders& out) {
 }
 
 void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Orders& out) {
-  output_ended_ = true;
+  ended_.output = true;
   if (state_ == State::up && !is_errand(gen_)) {
     take_down(EndReason::closed_stdout, {}, ladder, now, out);
   }
@@ -68,7 +68,7 @@ void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Orders& out) {
 }
 
 void ChildLifecycle::on_error_ended(Orders& out) {
-  error_ended_ = true;
+  ended_.error = true;
   settle(out);
 }
 
@@ -135,13 +135,13 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
       return;
     }
   }
-  unit_empty_ = fact.processes.empty();
+  ended_.unit = fact.processes.empty();
   // Without a first rung, SIGTERM was sent before it was known what runs in the unit.
   if (is_remote_runner_ && !was_remote_runner && state_ == State::terminating) {
     deadline_ = now.steady + terminate_rung();
   }
   // What the last process wrote may still be in the pipe.
-  if (state_ == State::draining && unit_empty_) {
+  if (state_ == State::draining && ended_.unit) {
     drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
     deadline_ = drained_at_;
   }
@@ -149,7 +149,7 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
 }
 
 void ChildLifecycle::on_orphan_ended(Orders& out) {
-  if (state_ == State::draining && !unit_empty_) out.push(SignalUnit{gen_, SignalUnit::How::look});
+  if (state_ == State::draining && !ended_.unit) out.push(SignalUnit{gen_, SignalUnit::How::look});
 }
 
 void ChildLifecycle::on_timeout(Now now, Orders& out) {
@@ -166,11 +166,11 @@ void ChildLifecycle::on_timeout(Now now, Orders& out) {
               now, out);
       break;
     case State::draining:
-      if (rest_ == Rest::spared && !unit_empty_) {
+      if (rest_ == Rest::spared && !ended_.unit) {
         rest_ = Rest::terminated;
         out.push(SignalUnit{gen_, SignalUnit::How::terminate});
         deadline_ = drained_at_;
-      } else if (reason_ && !unit_empty_ && rest_ != Rest::killed) {
+      } else if (reason_ && !ended_.unit && rest_ != Rest::killed) {
         rest_ = Rest::killed;
         out.push(SignalUnit{gen_, SignalUnit::How::kill});
         drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
@@ -221,7 +221,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
                     : state_ == State::killing ? limits::kGiveUpAfterKill
                                                : terminate_rung();
   // A child that is draining with an empty or killed unit waits only for its output.
-  const bool is_hurried = state_ != State::draining || (!unit_empty_ && rest_ != Rest::killed);
+  const bool is_hurried = state_ != State::draining || (!ended_.unit && rest_ != Rest::killed);
   if (deadline_ && is_hurried) deadline_ = std::min(*deadline_, now.steady + rung);
   on_timeout(now, out);
 }
@@ -250,7 +250,7 @@ void ChildLifecycle::climb(Now now, Orders& out) {
 }
 
 void ChildLifecycle::settle(Orders& out) {
-  if (state_ == State::draining && output_ended_ && error_ended_ && unit_empty_) become_over(out);
+  if (state_ == State::draining && ended_.output && ended_.error && ended_.unit) become_over(out);
 }
 
 void ChildLifecycle::give_up(std::string why, Now now, Orders& out) {

@@ -135,6 +135,13 @@ class ChildLifecycle {
     killed,      ///< SIGKILL was sent to them
   };
 
+  /// What has ended besides the leader.
+  struct Ended {
+    bool output = false;
+    bool error = false;
+    bool unit = false;
+  };
+
   bool has_closed_a_stream() const {
     return reason_ == EndReason::closed_stdout || reason_ == EndReason::closed_stdin;
   }
@@ -165,9 +172,7 @@ class ChildLifecycle {
   Instant drained_at_;
   Rest rest_ = Rest::terminated;
   Milliseconds lifetime_{};
-  bool output_ended_ = false;
-  bool error_ended_ = false;
-  bool unit_empty_ = false;
+  Ended ended_;
 };
 
 }  // namespace sitter

@@ -99,8 +99,8 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
     const auto tell = [&](Method method, std::string_view member, const std::string& value,
                           std::string uri) {
       const std::string id = make_id_();
-      unanswered_.emplace(id_key(id), restores_.size());
-      restores_.push_back({std::move(uri)});
+      settings_.unanswered.emplace(id_key(id), settings_.restores.size());
+      settings_.restores.push_back({std::move(uri)});
       out.push(SendToChild{
           gen_, Outgoing::own(request_line(id, method_name(method),
                                            fmt::format(R"json({{"{}":{}}})json", member, value)))});
@@ -113,20 +113,20 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
         tell(Method::resources_subscribe, "uri", uri, uri);
       }
     } else {
-      not_restored_ = session.subscriptions;
+      settings_.not_restored = session.subscriptions;
     }
-    if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
+    if (!settings_.restores.empty()) settings_.deadline = now.steady + limits::kToolsListWait;
   }
-  survey_.emplace(gen_, make_id_, make_meta_);
-  if (result_.declares("tools")) survey_->begin(CatalogKind::tools, now, out);
-  if (result_.declares("prompts")) survey_->begin(CatalogKind::prompts, now, out);
-  if (result_.declares("resources")) survey_->begin(CatalogKind::resources, now, out);
+  lists_.survey.emplace(gen_, make_id_, make_meta_);
+  if (result_.declares("tools")) lists_.survey->begin(CatalogKind::tools, now, out);
+  if (result_.declares("prompts")) lists_.survey->begin(CatalogKind::prompts, now, out);
+  if (result_.declares("resources")) lists_.survey->begin(CatalogKind::resources, now, out);
   if (!restore) state_ = State::done;
   finish_if_done(now, out);
 }
 
 void Handshake::list(bool before_requests, bool had_tools, Now now, Orders& out) {
-  had_tools_ = had_tools;
+  lists_.had_tools = had_tools;
   // A server that has answered server/discover has shown its era.
   const bool is_proven = !result_.capabilities.empty();
   state_ = before_requests ? State::listing : is_proven ? State::done : State::unproven;
@@ -135,9 +135,9 @@ void Handshake::list(bool before_requests, bool had_tools, Now now, Orders& out)
 }
 
 void Handshake::take_all_lists(Now now, Orders& out) {
-  survey_.emplace(gen_, make_id_, make_meta_, !has_spoken_);
+  lists_.survey.emplace(gen_, make_id_, make_meta_, !has_spoken_);
   for (const CatalogKind kind : kCatalogKinds) {
-    survey_->begin(kind, now, out);
+    lists_.survey->begin(kind, now, out);
   }
 }
 
@@ -145,11 +145,11 @@ void Handshake::take_all_lists(Now now, Orders& out) {
 /// Only its answer to `initialize` has a version.
 void Handshake::doubt(Now now, Orders& out) {
   state_ = State::doubted;
-  doubt_id_ = make_id_();
-  doubt_deadline_ = now.steady + limits::kOtherListWait;
+  doubt_.id = make_id_();
+  doubt_.deadline = now.steady + limits::kOtherListWait;
   out.push(SendToChild{
       gen_, Outgoing::own(request_line(
-                doubt_id_, method_name(Method::initialize),
+                doubt_.id, method_name(Method::initialize),
                 fmt::format(R"json({{"protocolVersion":"{}","capabilities":{{}},)json"
                             R"json("clientInfo":{{"name":"mcp-sitter","version":{}}}}})json",
                             kNewestLegacyVersion, json_string(sitter_version_))))});
@@ -161,12 +161,12 @@ void Handshake::survey_again(CatalogKind kind, Now now, Orders& out) {
   const bool takes_lists = state_ == State::settling || state_ == State::listing ||
                            state_ == State::unproven || state_ == State::done;
   if (!takes_lists || is_calling_again()) return;
-  if (!survey_ && now.steady < next_survey_) {
-    outdated_.insert(kind);
+  if (!lists_.survey && now.steady < lists_.next_survey) {
+    lists_.outdated.insert(kind);
     return;
   }
-  if (!survey_) survey_.emplace(gen_, make_id_, make_meta_);
-  survey_->begin(kind, now, out);
+  if (!lists_.survey) lists_.survey.emplace(gen_, make_id_, make_meta_);
+  lists_.survey->begin(kind, now, out);
 }
 
 bool Handshake::on_answer(const Message& answer, Now now, Orders& out) {
@@ -175,7 +175,7 @@ bool Handshake::on_answer(const Message& answer, Now now, Orders& out) {
     return true;
   }
   // A late answer belongs to the handshake too, because no other request has this id.
-  if (!doubt_id_.empty() && same_id(answer.id, doubt_id_)) {
+  if (!doubt_.id.empty() && same_id(answer.id, doubt_.id)) {
     if (state_ == State::doubted) on_doubt_answer(answer);
     return true;
   }
@@ -184,26 +184,28 @@ bool Handshake::on_answer(const Message& answer, Now now, Orders& out) {
     return true;
   }
   if (late_replay_ && late_replay_->on_answer(answer, make_id_, make_meta_, out)) return true;
-  const bool is_ours = on_restored(answer) || (survey_ && survey_->on_answer(answer, out));
+  const bool is_ours =
+      on_restored(answer) || (lists_.survey && lists_.survey->on_answer(answer, out));
   if (is_ours) finish_if_done(now, out);
   return is_ours;
 }
 
 bool Handshake::on_restored(const Message& answer) {
-  if (unanswered_.empty()) return false;
-  const auto found = unanswered_.find(id_key(answer.id));
-  if (found == unanswered_.end()) return false;
+  if (settings_.unanswered.empty()) return false;
+  const auto found = settings_.unanswered.find(id_key(answer.id));
+  if (found == settings_.unanswered.end()) return false;
   // An answer that comes too late changes nothing.
-  if (restore_deadline_) restores_[found->second].is_lost = answer.kind == Message::Kind::error;
-  unanswered_.erase(found);
+  if (settings_.deadline)
+    settings_.restores[found->second].is_lost = answer.kind == Message::Kind::error;
+  settings_.unanswered.erase(found);
   return true;
 }
 
 bool Handshake::is_of_stateless_era() const {
   // An unsupported version, an unknown method, or params that lack the envelope.
-  return has_code(refusal_error_, ErrorCode::unsupported_version) ||
-         has_code(refusal_error_, ErrorCode::method_not_found) ||
-         has_code(refusal_error_, ErrorCode::invalid_params);
+  return has_code(refusal_.error, ErrorCode::unsupported_version) ||
+         has_code(refusal_.error, ErrorCode::method_not_found) ||
+         has_code(refusal_.error, ErrorCode::invalid_params);
 }
 
 void Handshake::on_opening_answer(const Message& answer) {
@@ -214,12 +216,12 @@ void Handshake::on_opening_answer(const Message& answer) {
     // What is told goes on after the text.
     if (text.ends_with('.')) text.pop_back();
     // An error of our own is a clause already.
-    refusal_ = text.starts_with(kOwnErrorPrefix)
-                   ? text.substr(kOwnErrorPrefix.size())
-                   : fmt::format("it answered initialize with error {}: {}", code, text);
-    refusal_error_ = answer.error;
+    refusal_.text = text.starts_with(kOwnErrorPrefix)
+                        ? text.substr(kOwnErrorPrefix.size())
+                        : fmt::format("it answered initialize with error {}: {}", code, text);
+    refusal_.error = answer.error;
     if (is_of_stateless_era()) {
-      refusal_ +=
+      refusal_.text +=
           ", like a server that speaks only the stateless revision of the protocol (2026-07-28); "
           "this client opened the session with initialize, which that revision does not have; "
           "reconnect the client to the server, so that the client finds out again which revision "
@@ -231,21 +233,21 @@ void Handshake::on_opening_answer(const Message& answer) {
   result_ = OpeningResult::of(answer.result);
   if (result_.protocol_version.empty()) {
     state_ = State::refused;
-    refusal_ = "its answer to initialize has no protocolVersion";
+    refusal_.text = "its answer to initialize has no protocolVersion";
     return;
   }
   state_ = State::opened;
 }
 
 void Handshake::on_doubt_answer(const Message& answer) {
-  doubt_deadline_.reset();
+  doubt_.deadline.reset();
   const std::string version = string_value(member(answer.result, "protocolVersion"));
   if (version.empty()) {
     state_ = State::done;
     return;
   }
   state_ = State::refused;
-  refusal_ = fmt::format(
+  refusal_.text = fmt::format(
       "it is a server of revision {}, in which a session opens with initialize, and this client "
       "speaks the stateless revision of the protocol (2026-07-28) with it; reconnect the client to "
       "the server, so that the client finds out again which revision to speak, and do not restrict "
@@ -256,12 +258,13 @@ void Handshake::on_doubt_answer(const Message& answer) {
 /// All deadlines, in the order in which they fire, each with its handler.
 template <class Row>
 void Handshake::each_deadline(Row row) const {
-  row(doubt_deadline_, &Handshake::on_doubt_timeout);
-  row(restore_deadline_, &Handshake::on_restore_timeout);
+  row(doubt_.deadline, &Handshake::on_doubt_timeout);
+  row(settings_.deadline, &Handshake::on_restore_timeout);
   if (replay_) row(replay_->deadline(), &Handshake::on_replay_timeout);
   if (late_replay_) row(late_replay_->deadline(), &Handshake::on_late_replay_timeout);
-  if (survey_) row(survey_->deadline(), &Handshake::on_survey_timeout);
-  if (!survey_ && !outdated_.empty()) row(next_survey_, &Handshake::take_outdated_lists);
+  if (lists_.survey) row(lists_.survey->deadline(), &Handshake::on_survey_timeout);
+  if (!lists_.survey && !lists_.outdated.empty())
+    row(lists_.next_survey, &Handshake::take_outdated_lists);
 }
 
 void Handshake::on_timeout(Now now, Orders& out) {
@@ -278,13 +281,13 @@ std::optional<Instant> Handshake::deadline() const {
 }
 
 void Handshake::on_doubt_timeout(Now, Orders&) {
-  doubt_deadline_.reset();
+  doubt_.deadline.reset();
   state_ = State::done;
 }
 
 void Handshake::on_restore_timeout(Now, Orders&) {
-  restore_deadline_.reset();
-  for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
+  settings_.deadline.reset();
+  for (const auto& [id, index] : settings_.unanswered) settings_.restores[index].is_lost = true;
 }
 
 void Handshake::on_replay_timeout(Now now, Orders& out) {
@@ -294,23 +297,23 @@ void Handshake::on_replay_timeout(Now now, Orders& out) {
 
 void Handshake::on_late_replay_timeout(Now now, Orders&) { late_replay_->on_timeout(now); }
 
-void Handshake::on_survey_timeout(Now now, Orders&) { survey_->on_timeout(now); }
+void Handshake::on_survey_timeout(Now now, Orders&) { lists_.survey->on_timeout(now); }
 
 void Handshake::take_outdated_lists(Now now, Orders& out) {
-  for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
+  for (const CatalogKind kind : std::exchange(lists_.outdated, {})) survey_again(kind, now, out);
 }
 
 void Handshake::finish_if_done(Now now, Orders& out) {
-  if (unanswered_.empty()) restore_deadline_.reset();
-  if (restore_deadline_ || !survey_ || !survey_->is_done()) return;
+  if (settings_.unanswered.empty()) settings_.deadline.reset();
+  if (settings_.deadline || !lists_.survey || !lists_.survey->is_done()) return;
   if (state_ == State::settling) state_ = State::done;
   if (state_ != State::listing && state_ != State::unproven) return;
-  const auto& lists = survey_->lists();
+  const auto& lists = lists_.survey->lists();
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
   const bool is_odd = state_ == State::unproven ? tools->answer == Answer::refused
-                                                : is_unlike_before(lists, *tools, had_tools_);
+                                                : is_unlike_before(lists, *tools, lists_.had_tools);
   if (is_odd) {
     doubt(now, out);
   } else {
@@ -319,22 +322,22 @@ void Handshake::finish_if_done(Now now, Orders& out) {
 }
 
 std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
-  if (!survey_ || !survey_->is_done()) return std::nullopt;
+  if (!lists_.survey || !lists_.survey->is_done()) return std::nullopt;
   if (state_ != State::done && state_ != State::opened) return std::nullopt;
-  auto lists = survey_->lists();
-  survey_.reset();
+  auto lists = lists_.survey->lists();
+  lists_.survey.reset();
   for (const ListSurvey::List& list : lists) {
-    if (list.is_outdated) outdated_.insert(list.kind);
+    if (list.is_outdated) lists_.outdated.insert(list.kind);
   }
-  if (++surveys_ > limits::kListRestartsMax || !outdated_.empty()) {
-    next_survey_ = now.steady + limits::kSurveyInterval;
+  if (++lists_.surveys > limits::kListRestartsMax || !lists_.outdated.empty()) {
+    lists_.next_survey = now.steady + limits::kSurveyInterval;
   }
   return lists;
 }
 
 std::vector<std::string> Handshake::lost_subscriptions() const {
-  std::vector<std::string> lost = not_restored_;
-  for (const Restore& restore : restores_) {
+  std::vector<std::string> lost = settings_.not_restored;
+  for (const Restore& restore : settings_.restores) {
     if (restore.is_lost && !restore.uri.empty()) lost.push_back(restore.uri);
   }
   return lost;
@@ -342,7 +345,7 @@ std::vector<std::string> Handshake::lost_subscriptions() const {
 
 std::vector<std::string> Handshake::restored_subscriptions() const {
   std::vector<std::string> restored;
-  for (const Restore& restore : restores_) {
+  for (const Restore& restore : settings_.restores) {
     if (!restore.is_lost && !restore.uri.empty()) restored.push_back(restore.uri);
   }
   return restored;

@@ -114,7 +114,7 @@ class Handshake {
     if (has_spoken_) return;
     if (replay_) replay_->start_clock(now);
     has_spoken_ = true;
-    if (survey_) survey_->start_clock(now);
+    if (lists_.survey) lists_.survey->start_clock(now);
   }
 
   /// Takes a list again, now or a moment later. Does nothing while all lists are still to be taken.
@@ -165,9 +165,9 @@ class Handshake {
     if (!server_info.empty()) result_.server_info = server_info;
   }
   /// Why the child refused the opening, as a clause for a person.
-  const std::string& refusal() const { return refusal_; }
+  const std::string& refusal() const { return refusal_.text; }
   /// The raw error with which the child refused; empty if it refused with something else.
-  const std::string& refusal_error() const { return refusal_error_; }
+  const std::string& refusal_error() const { return refusal_.error; }
   /// Whether the child refused like a server that speaks only the stateless revision.
   bool is_of_stateless_era() const;
 
@@ -184,6 +184,38 @@ class Handshake {
   struct Restore {
     std::string uri;
     bool is_lost = false;
+  };
+
+  /// What the child was told of the client's settings.
+  struct Settings {
+    std::vector<Restore> restores;
+    /// The requests that were not answered: the key of the id, and an index of `restores`.
+    std::unordered_map<std::string, std::size_t> unanswered;
+    /// The raw URIs that a child without subscriptions was not asked for.
+    std::vector<std::string> not_restored;
+    /// Until when the settings are waited for.
+    std::optional<Instant> deadline;
+  };
+
+  struct Doubt {
+    /// The id of the `initialize` that tells the era.
+    std::string id;
+    std::optional<Instant> deadline;
+  };
+
+  struct Lists {
+    bool had_tools = false;
+    std::optional<ListSurvey> survey;
+    /// The lists that have changed since they were taken, and when they may be taken again.
+    std::set<CatalogKind> outdated;
+    Instant next_survey{};
+    int surveys = 0;
+  };
+
+  /// Why the child has refused the opening: in words, and as the raw error.
+  struct Refusal {
+    std::string text;
+    std::string error;
   };
 
   bool begin_replay(bool waits_for_child, Now now, Orders& out);
@@ -211,8 +243,7 @@ class Handshake {
   State state_ = State::idle;
   std::string opening_id_;
   OpeningResult result_;
-  std::string refusal_;
-  std::string refusal_error_;
+  Refusal refusal_;
   std::vector<ReplayedCall> calls_;
   std::optional<CallReplay> replay_;
   /// The calls that were added after all others had been made.
@@ -221,22 +252,9 @@ class Handshake {
   bool has_spoken_ = false;
   /// Set from `settling` on.
   const Session* session_ = nullptr;
-  std::vector<Restore> restores_;
-  /// The requests that were not answered: the key of the id, and an index of `restores_`.
-  std::unordered_map<std::string, std::size_t> unanswered_;
-  bool had_tools_ = false;
-  /// The raw URIs that a child without subscriptions was not asked for.
-  std::vector<std::string> not_restored_;
-  /// Until when the settings are waited for.
-  std::optional<Instant> restore_deadline_;
-  /// The id of the `initialize` that tells the era.
-  std::string doubt_id_;
-  std::optional<Instant> doubt_deadline_;
-  std::optional<ListSurvey> survey_;
-  /// The lists that have changed since they were taken, and when they may be taken again.
-  std::set<CatalogKind> outdated_;
-  Instant next_survey_{};
-  int surveys_ = 0;
+  Settings settings_;
+  Doubt doubt_;
+  Lists lists_;
 };
 
 }  // namespace sitter

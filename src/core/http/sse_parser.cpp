@@ -51,9 +51,9 @@ std::optional<SseParser::Event> SseParser::next() {
     rest_.remove_prefix(end + 1);
     if (auto event = end_line()) return event;
   }
-  const bool is_endless = long_size_ > 2 * std::uint64_t{data_max_};
-  if (!is_endless || std::exchange(long_told_, true)) return std::nullopt;
-  return Event{type_, {}, long_size_, long_head_, long_tail_};
+  const bool is_endless = too_long_.size > 2 * std::uint64_t{data_max_};
+  if (!is_endless || std::exchange(too_long_.is_told, true)) return std::nullopt;
+  return Event{type_, {}, too_long_.size, too_long_.head, too_long_.tail};
 }
 
 /// Where the first line of the rest ends, or npos. The place of the next newline is remembered,
@@ -166,34 +166,34 @@ std::optional<SseParser::Event> SseParser::dispatch() {
   last_event_id_ = id_;
   Event event{std::exchange(type_, {}), {}, 0, {}, {}};
   if (!std::exchange(has_data_, false)) return std::nullopt;
-  if (long_size_ == 0 && !can_read(data_.size(), has_room_)) discard(std::exchange(data_, {}));
-  if (long_size_ == 0) {
+  if (too_long_.size == 0 && !can_read(data_.size(), has_room_)) discard(std::exchange(data_, {}));
+  if (too_long_.size == 0) {
     event.data = std::exchange(data_, {});
     return event;
   }
-  event.size = std::exchange(long_size_, 0);
-  event.head = std::exchange(long_head_, {});
-  event.tail = std::exchange(long_tail_, {});
-  if (std::exchange(long_told_, false)) return std::nullopt;
+  event.size = std::exchange(too_long_.size, 0);
+  event.head = std::exchange(too_long_.head, {});
+  event.tail = std::exchange(too_long_.tail, {});
+  if (std::exchange(too_long_.is_told, false)) return std::nullopt;
   return event;
 }
 
 /// `text` is not empty.
 void SseParser::add_data(std::string_view text) {
-  if (long_size_ == 0 && append_within(data_, text, data_max_, has_room_)) return;
+  if (too_long_.size == 0 && append_within(data_, text, data_max_, has_room_)) return;
   discard(std::exchange(data_, {}));
   discard(text);
 }
 
 /// Drops data that are too long, except for their two ends.
 void SseParser::discard(std::string_view text) {
-  long_size_ += text.size();
-  const std::size_t missing = std::min(text.size(), kept_ - long_head_.size());
-  long_head_.append(text.substr(0, missing));
+  too_long_.size += text.size();
+  const std::size_t missing = std::min(text.size(), kept_ - too_long_.head.size());
+  too_long_.head.append(text.substr(0, missing));
   text.remove_prefix(missing);
   if (text.size() > kept_) text.remove_prefix(text.size() - kept_);
-  long_tail_.append(text);
-  if (long_tail_.size() > kept_) long_tail_.erase(0, long_tail_.size() - kept_);
+  too_long_.tail.append(text);
+  if (too_long_.tail.size() > kept_) too_long_.tail.erase(0, too_long_.tail.size() - kept_);
 }
 
 std::string as_wire_line(std::string text) {

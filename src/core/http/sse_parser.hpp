@@ -59,6 +59,14 @@ class SseParser {
     ignored,  ///< a comment, or a field that has no meaning
   };
 
+  /// Data that are too long. Their size is 0 while there are none.
+  struct TooLong {
+    std::uint64_t size = 0;
+    bool is_told = false;
+    std::string head;
+    std::string tail;
+  };
+
   std::size_t line_end();
   void read(std::string_view part);
   void read_again(std::string_view part);
@@ -91,11 +99,7 @@ class SseParser {
   std::string type_;
   std::string id_;  // of the event that is being read; it stays for the events after it
 
-  // Data that are too long. Their size is 0 while there are none.
-  std::uint64_t long_size_ = 0;
-  bool long_told_ = false;
-  std::string long_head_;
-  std::string long_tail_;
+  TooLong too_long_;
 
   std::string last_event_id_;
   std::optional<Milliseconds> retry_;
