@@ -33,8 +33,6 @@ class Tools {
   Tools(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out, Desk& desk,
         Servers& servers, Rebuilds& rebuilds, News& news);
 
-  Tools(const Tools&) = delete;
-
   /// A call of the client. Not for `Builtin::call`.
   void on_call(ClientRequest& request, Builtin builtin, const Message& message);
   /// `arguments` are raw, and empty if there are none. Answers the request, perhaps later. Not for

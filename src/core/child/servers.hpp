@@ -93,8 +93,6 @@ class Servers {
   Servers(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out, Desk& desk,
           std::function<Replacement()> replacement);
 
-  Servers(const Servers&) = delete;
-
   Generations& generations() { return generations_; }
   Starts& starts() { return starts_; }
   Replays& replays() { return replays_; }

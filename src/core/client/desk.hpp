@@ -32,8 +32,6 @@ class Desk {
   /// The clock and the orders must outlive this object.
   Desk(const BridgeConfig& config, BuiltinNames names, const Now& now, Orders& out);
 
-  Desk(const Desk&) = delete;
-
   ClientRequests& requests() { return requests_; }
   Answers& answers() { return answers_; }
   Opening& opening() { return opening_; }

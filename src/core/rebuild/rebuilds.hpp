@@ -28,8 +28,6 @@ class Rebuilds {
   Rebuilds(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out,
            Desk& desk, Servers& servers);
 
-  Rebuilds(const Rebuilds&) = delete;
-
   Rebuilder& rebuilder() { return rebuilder_; }
   Watch& watch() { return watch_; }
   bool is_on() const { return rebuilder_.is_on(); }

@@ -34,8 +34,6 @@ class News {
   News(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out, Desk& desk,
        Servers& servers, Rebuilds& rebuilds);
 
-  News(const News&) = delete;
-
   const Catalogs& catalogs() const { return catalogs_; }
   const BinaryFacts& binary() const { return binary_; }
   std::optional<Instant> relist_deadline() const { return relist_.deadline(); }
