@@ -19,7 +19,7 @@ Client::Client(Random& random, Said& said, const Scene& scene)
       lists_again_(random.chance(60)),
       wants_progress_(random.chance(50)),
       id_style_(random.below(6)),
-      rebuilds_left_(scene.has_builds ? random.between(1, 8) : 0) {
+      left_{0, scene.has_builds ? random.between(1, 8) : 0} {
   if (scene.client == Scene::Client::modern || scene.client == Scene::Client::mixed) {
     state_ = State::stateless;
   }
@@ -30,8 +30,8 @@ int Client::says() {
     has_to_list_ = false;
     return list();
   }
-  if (kills_left_ > 0) {
-    --kills_left_;
+  if (left_.kills > 0) {
+    --left_.kills;
     return kill();
   }
   switch (state_) {
@@ -72,7 +72,7 @@ int Client::says_anything() {
   const bool may_open_again = !scene_.has_batches;
   switch (random_.weighted({30, 8, 14, 8, 3, 8, is_asked ? 14 : 1, is_asked ? 3 : 0, 4,
                             1 + wildness_ / 20, wildness_ / 40, writes_batches_ ? 25 : 0,
-                            may_open_again ? wildness_ / 50 : 0, rebuilds_left_ > 0 ? 10 : 0,
+                            may_open_again ? wildness_ / 50 : 0, left_.rebuilds > 0 ? 10 : 0,
                             rebuild_ids_.empty() ? 0 : 3})) {
     case 0:
       return call();
@@ -114,7 +114,7 @@ int Client::says_stateless() {
   const bool is_mixed = scene_.client == Scene::Client::mixed;
   switch (random_.weighted({30, 8, 10, 8, 3, 8, 8, streams_.empty() ? 0 : 5, 3, 1 + wildness_ / 20,
                             wildness_ / 40, is_mixed ? 4 : 0, is_mixed ? 2 : 0,
-                            rebuilds_left_ > 0 ? 8 : 0, rebuild_ids_.empty() ? 0 : 2})) {
+                            left_.rebuilds > 0 ? 8 : 0, rebuild_ids_.empty() ? 0 : 2})) {
     case 0:
       return call();
     case 1:

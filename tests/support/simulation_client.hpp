@@ -80,6 +80,12 @@ class Client {
   int rubbish();
   int too_long();
 
+  /// How many calls it may still make.
+  struct Left {
+    int kills = 0;
+    int rebuilds = 0;
+  };
+
   Random& random_;
   Said& said_;
   const Scene& scene_;
@@ -94,8 +100,7 @@ class Client {
   bool writes_batches_ = false;
   bool has_to_list_ = false;
   int early_count_ = 0;
-  int kills_left_ = 0;
-  int rebuilds_left_;
+  Left left_;
   int next_rebuild_ = 90'000;
   /// The raw ids of calls of sitter_rebuild that may be open.
   std::vector<std::string> rebuild_ids_;

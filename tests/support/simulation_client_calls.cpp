@@ -85,7 +85,7 @@ int Client::kill() {
       "", R"json(,"arguments":{})json", R"json(,"arguments":{"scope":"child"})json",
       R"json(,"arguments":{"scope":"same-executable"})json",
       R"json(,"arguments":{"scope":"everything"})json"};
-  if (random_.chance(15)) kills_left_ = random_.below(3);
+  if (random_.chance(15)) left_.kills = random_.below(3);
   const int choice = random_.below(5);
   const int mark = request("tools/call", fmt::format(R"json(,"name":"sitter_kill"{})json",
                                                      arguments[static_cast<std::size_t>(choice)]));
@@ -113,7 +113,7 @@ int Client::rebuild() {
       Way{R"json(,"arguments":{"mode":"kill-first","timeout_seconds":20})json", true, 20},
       Way{R"json(,"arguments":{"mode":"fast"})json", false, 1, true},
       Way{R"json(,"arguments":{"timeout_seconds":0})json", false, 1, true}};
-  --rebuilds_left_;
+  --left_.rebuilds;
   const bool wants_task = random_.chance(3);
   const Way& way = random_.pick(ways);
   ClientSaid& said = add(Kind::request);

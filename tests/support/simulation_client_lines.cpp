@@ -44,7 +44,7 @@ int Client::batch() {
 }
 
 int Client::part_of_batch() {
-  switch (random_.weighted({30, 10, 10, 10, 10, 2, 2, rebuilds_left_ > 0 ? 3 : 0})) {
+  switch (random_.weighted({30, 10, 10, 10, 10, 2, 2, left_.rebuilds > 0 ? 3 : 0})) {
     case 0:
       return call();
     case 1:

@@ -60,7 +60,7 @@ class HttpNetwork {
   bool listens() const { return is_listening_; }
   /// The session that is open at both ends; empty if there is none.
   std::string live_session() const;
-  bool has_ended(const std::string& session) const { return ended_.contains(session); }
+  bool has_ended(const std::string& session) const { return sessions_.ended.contains(session); }
   /// Whether the stream of the session is open, or need not be.
   bool has_stream();
   bool is_idle() const { return exchanges_.empty(); }
@@ -130,6 +130,21 @@ class HttpNetwork {
   void count(const std::string& what) { ++tally_[what]; }
   bool has_fault() { return !is_behaving_ && random_.below(1000) < scene_.faults; }
 
+  struct Sessions {
+    /// The session that the link must name, and the last one that the daemon does not know any
+    /// more.
+    std::string open;
+    std::string lost;
+    /// The sessions that the link has ended.
+    std::set<std::string> ended;
+  };
+
+  /// How often a session was asked for at this moment.
+  struct Openings {
+    Instant at{};
+    int count = 0;
+  };
+
   Random& random_;
   const HttpScene& scene_;
   HttpSaid& said_;
@@ -141,11 +156,7 @@ class HttpNetwork {
   Exchanges exchanges_;
   ExchangeId last_{};
   Instant now_{};
-  /// The session that the link must name, and the last one that the daemon does not know any more.
-  std::string session_;
-  std::string lost_session_;
-  /// The sessions that the link has ended.
-  std::set<std::string> ended_;
+  Sessions sessions_;
   /// The stream of the session was refused for good.
   bool is_stream_refused_ = false;
   /// The session is open, so its version is named.
@@ -158,8 +169,7 @@ class HttpNetwork {
   std::multiset<std::string> redirected_;
   Instant refused_at_{};
   bool asks_after_exit_ = false;
-  Instant opened_at_{};
-  int openings_ = 0;
+  Openings opening_;
 };
 
 }  // namespace sitter::sim

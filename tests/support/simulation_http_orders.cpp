@@ -77,7 +77,7 @@ void HttpNetwork::take(const order::HttpAbort& order, Instant now) {
 
 void HttpNetwork::on_child_ordered(Generation gen) {
   if (std::exchange(gen_, gen) != gen) refused_at_ = {};
-  session_.clear();
+  sessions_.open.clear();
   is_open_ = false;
 }
 
@@ -111,15 +111,15 @@ void HttpNetwork::check_session(const Exchange& exchange) {
   const std::string named = sent_value(exchange.sent, "Mcp-Session-Id");
   if (exchange.is_opening) {
     if (!named.empty()) throw Broken("an opening names a session");
-    if (std::exchange(opened_at_, now_) != now_) openings_ = 0;
-    if (++openings_ > kOpeningsMax) throw Broken("a session is asked for again and again");
-  } else if (named != session_) {
-    throw Broken("a request names the session '" + named + "' instead of '" + session_ + "'");
+    if (std::exchange(opening_.at, now_) != now_) opening_.count = 0;
+    if (++opening_.count > kOpeningsMax) throw Broken("a session is asked for again and again");
+  } else if (named != sessions_.open) {
+    throw Broken("a request names the session '" + named + "' instead of '" + sessions_.open + "'");
   }
   // The refusal of a request that was given up is not read.
   const bool is_end = exchange.sent.method == Verb::del;
-  if (is_end) ended_.insert(named);
-  if (!named.empty() && named == lost_session_ && !is_end)
+  if (is_end) sessions_.ended.insert(named);
+  if (!named.empty() && named == sessions_.lost && !is_end)
     throw Broken("a lost session is used again");
 }
 
@@ -182,7 +182,7 @@ void HttpNetwork::check_resumption(const Exchange& exchange) {
 /// The daemon has opened a session.
 void HttpNetwork::note_head(const Exchange& exchange) {
   if (!exchange.is_opening || exchange.reply.status >= 300) return;
-  session_ = header_value(exchange.reply.headers, "mcp-session-id");
+  sessions_.open = header_value(exchange.reply.headers, "mcp-session-id");
   is_open_ = false;
   is_stream_refused_ = false;
 }
@@ -199,7 +199,7 @@ void HttpNetwork::note_refusal(const Exchange& exchange) {
   if (named.empty() || !may_tell) return;
   if (status != 404 && !exchange.reply.is_session_lost) return;
   count("sessions lost");
-  lost_session_ = named;
+  sessions_.lost = named;
   if (exchange.mark != 0) ++said_.requests.at(exchange.mark).refusals;
 }
 
@@ -211,7 +211,7 @@ void HttpNetwork::note_cut_refusal(const Exchange& exchange) {
 }
 
 std::string HttpNetwork::live_session() const {
-  return is_listening_ && server_.knows(session_) ? session_ : "";
+  return is_listening_ && server_.knows(sessions_.open) ? sessions_.open : "";
 }
 
 bool HttpNetwork::has_stream() {

@@ -140,7 +140,7 @@ void World::play() {
 }
 
 void World::step() {
-  const bool may_speak = !is_input_closed_ && !is_stopped_ && bridge_.reads_client();
+  const bool may_speak = !done_.is_input_closed && !done_.is_stopped && bridge_.reads_client();
   const int outside = scene_.has_outside() ? 10 : 0;
   switch (random_.weighted({may_speak ? 30 : 0, 30, 30, 20, 3, outside})) {
     case 0:
@@ -165,14 +165,14 @@ void World::step() {
 
 /// Begins the end, or takes one step after it has begun.
 void World::end() {
-  if (!is_input_closed_ && !is_stopped_) {
+  if (!done_.is_input_closed && !done_.is_stopped) {
     if (random_.chance(60)) {
       tell("client", "closes stdin");
-      is_input_closed_ = true;
+      done_.is_input_closed = true;
       promises_.on_client_closed();
       feed(fact::ClientClosedInput{});
     } else {
-      is_stopped_ = true;
+      done_.is_stopped = true;
       promises_.on_stop();
       if (random_.chance(50)) {
         tell("client", "closes stdout");
@@ -273,7 +273,7 @@ void World::read_line(Child& child) {
   if (written.text == Child::kAnnouncement) {
     const Milliseconds wait(
         own_random_.below(static_cast<int>(limits::kOwnRestartWait.count()) - 100));
-    events_.emplace(now_.steady + wait, Event{Event::Kind::starts_anew, child.gen, 0, {}});
+    queue_.events.emplace(now_.steady + wait, Event{Event::Kind::starts_anew, child.gen, 0, {}});
   }
   const OwnedLine line(written.text);
   feed(fact::ChildLine{child.gen, line.line()});
@@ -282,8 +282,8 @@ void World::read_line(Child& child) {
 /// A random child that the bridge has not released; null if there is none.
 Child* World::any_child() {
   std::vector<Child*> here;
-  for (auto& [gen, child] : children_) {
-    if (!released_.contains(gen)) here.push_back(&child);
+  for (auto& [gen, child] : lives_.children) {
+    if (!lives_.released.contains(gen)) here.push_back(&child);
   }
   if (here.size() < 2) return here.empty() ? nullptr : here.front();
   return random_.pick(here);
@@ -292,13 +292,13 @@ Child* World::any_child() {
 /// Null for a child or a build that the bridge has released.
 Unit* World::find(Generation gen) {
   if (Child* const child = find_child(gen)) return child;
-  const auto found = builds_.find(gen);
-  return found == builds_.end() || released_.contains(gen) ? nullptr : &found->second;
+  const auto found = lives_.builds.find(gen);
+  return found == lives_.builds.end() || lives_.released.contains(gen) ? nullptr : &found->second;
 }
 
 Child* World::find_child(Generation gen) {
-  const auto found = children_.find(gen);
-  return found == children_.end() || released_.contains(gen) ? nullptr : &found->second;
+  const auto found = lives_.children.find(gen);
+  return found == lives_.children.end() || lives_.released.contains(gen) ? nullptr : &found->second;
 }
 
 std::string World::who(Generation gen) const {

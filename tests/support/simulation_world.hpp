@@ -36,7 +36,7 @@ class World {
   void play();
 
   /// How many servers were opened again because they had restarted themselves.
-  int own_restarts() const { return own_restarts_; }
+  int own_restarts() const { return counts_.own_restarts; }
 
  private:
   /// What the system will do by itself.
@@ -126,6 +126,44 @@ class World {
   void tell(std::string_view who, std::string_view what);
   bool tells() const { return story_ != nullptr; }
 
+  struct Lives {
+    std::map<Generation, Child> children;
+    std::map<Generation, Build> builds;
+    std::set<Generation> released;
+    std::optional<Character> last_character;
+    Generation last_gen = kNoGeneration;
+    Generation last_build = kNoGeneration;
+  };
+
+  struct Counts {
+    int lines_of_builds = 0;
+    int source_looks = 0;
+    int own_restarts = 0;
+    int swept = 0;
+  };
+
+  struct Queue {
+    std::multimap<Instant, Event> events;
+    std::deque<Fact> later;
+  };
+
+  struct Start {
+    int failing_count = 0;
+    /// These starts fail because the file is still being written.
+    bool is_file_busy = false;
+    /// When the start of the last child was first ordered.
+    Instant begun{};
+    /// The child whose start may be tried again.
+    Generation postponed_gen = kNoGeneration;
+  };
+
+  /// What the outside has done for good.
+  struct Done {
+    bool is_input_closed = false;
+    bool is_stopped = false;
+    bool files_changed = false;
+  };
+
   Random random_;
   /// The outside has random numbers of its own. So the outside changes nothing in a scene until it
   /// does something.
@@ -145,28 +183,11 @@ class World {
   Client client_;
   Outside outside_;
 
-  std::map<Generation, Child> children_;
-  std::map<Generation, Build> builds_;
-  std::set<Generation> released_;
-  std::optional<Character> last_character_;
-  Generation last_gen_ = kNoGeneration;
-  Generation last_build_ = kNoGeneration;
-  int lines_of_builds_ = 0;
-  std::multimap<Instant, Event> events_;
-  std::deque<Fact> later_;
-  bool is_input_closed_ = false;
-  bool is_stopped_ = false;
-  bool files_changed_ = false;
-  int source_looks_ = 0;
-  int own_restarts_ = 0;
-  int failing_starts_ = 0;
-  /// These starts fail because the file is still being written.
-  bool is_file_busy_ = false;
-  /// When the start of the last child was first ordered.
-  Instant start_begun_{};
-  /// The child whose start may be tried again.
-  Generation postponed_gen_ = kNoGeneration;
-  int swept_ = 0;
+  Lives lives_;
+  Counts counts_;
+  Queue queue_;
+  Start start_;
+  Done done_;
 };
 
 }  // namespace sitter::sim

@@ -60,57 +60,60 @@ void World::carry_out(order::SendToChild& order) {
 void World::carry_out(order::StartChild& order) {
   if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
   promises_.on_start(order.gen);
-  if (std::exchange(last_gen_, order.gen) != order.gen) start_begun_ = now_.steady;
-  files_changed_ = false;
+  if (std::exchange(lives_.last_gen, order.gen) != order.gen) start_.begun = now_.steady;
+  done_.files_changed = false;
   // Several starts in a row fail, as they do while a build writes the binary.
-  if (failing_starts_ == 0 && random_.chance(start_failures_)) {
-    failing_starts_ = random_.between(1, 8);
+  if (start_.failing_count == 0 && random_.chance(start_failures_)) {
+    start_.failing_count = random_.between(1, 8);
     // The bridge tries a start of a busy file again and again, for a while.
-    is_file_busy_ = random_.chance(30);
-    if (is_file_busy_) failing_starts_ = random_.between(1, 25);
+    start_.is_file_busy = random_.chance(30);
+    if (start_.is_file_busy) start_.failing_count = random_.between(1, 25);
   }
-  postponed_gen_ = kNoGeneration;
-  if (failing_starts_ > 0) {
-    --failing_starts_;
-    const bool is_tried_again = is_file_busy_ && now_.steady < start_begun_ + limits::kBusyFileWait;
-    if (is_tried_again) postponed_gen_ = order.gen;
+  start_.postponed_gen = kNoGeneration;
+  if (start_.failing_count > 0) {
+    --start_.failing_count;
+    const bool is_tried_again =
+        start_.is_file_busy && now_.steady < start_.begun + limits::kBusyFileWait;
+    if (is_tried_again) start_.postponed_gen = order.gen;
     promises_.lives().on_start_failed(order.gen, is_tried_again);
-    later_.push_back(fact::ChildStartFailed{
-        order.gen, is_file_busy_ ? "text file busy" : "no such file", is_file_busy_});
+    queue_.later.push_back(fact::ChildStartFailed{
+        order.gen, start_.is_file_busy ? "text file busy" : "no such file", start_.is_file_busy});
     return;
   }
   Character character =
-      random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
-  last_character_ = character;
+      random_character(random_, scene_, lives_.last_character ? &*lives_.last_character : nullptr);
+  lives_.last_character = character;
   if (scene_.has_own_restarts) add_own_restarts(own_random_, character);
-  children_.try_emplace(order.gen, order.gen, std::move(character), random_, own_random_, said_);
+  lives_.children.try_emplace(order.gen, order.gen, std::move(character), random_, own_random_,
+                              said_);
   promises_.lives().on_started(order.gen);
   // The writes come within the time in which the bridge may take them for the work of the start.
   if (scene_.children_write) writes_files(order.gen, config_.debounce);
-  later_.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
+  queue_.later.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
 }
 
 void World::carry_out(order::StartBuild& order) {
   if (tells()) tell("  bridge", fmt::format("starts build {}", -order.gen));
   promises_.on_start(order.gen);
-  last_build_ = order.gen;
+  lives_.last_build = order.gen;
   // Most builds write the file that the command starts.
   if (random_.chance(70)) {
-    files_changed_ = true;
-    failing_starts_ = 0;
+    done_.files_changed = true;
+    start_.failing_count = 0;
   }
-  Build& build = builds_.try_emplace(order.gen, order.gen, random_, scene_.wildness).first->second;
+  Build& build =
+      lives_.builds.try_emplace(order.gen, order.gen, random_, scene_.wildness).first->second;
   if (!build.can_be_started) {
     promises_.lives().on_start_failed(order.gen, false);
-    released_.insert(order.gen);
-    later_.push_back(fact::ChildStartFailed{order.gen, "no such file"});
+    lives_.released.insert(order.gen);
+    queue_.later.push_back(fact::ChildStartFailed{order.gen, "no such file"});
     return;
   }
   promises_.lives().on_started(order.gen);
   if (scene_.builds_write) writes_files(order.gen, build.ends_after.value_or(Milliseconds(500)));
   const std::int64_t pid = build.processes.front().pid;
   const auto after = [&](const std::optional<Milliseconds>& time, const Event& event) {
-    if (time) events_.emplace(now_.steady + *time, event);
+    if (time) queue_.events.emplace(now_.steady + *time, event);
   };
   for (const Milliseconds time : build.writes_after) {
     after(time, {Event::Kind::writes, order.gen, 0, {}});
@@ -118,7 +121,7 @@ void World::carry_out(order::StartBuild& order) {
   after(build.ends_after, {Event::Kind::process_dies, order.gen, pid, build.status});
   after(build.closes_output_after, {Event::Kind::output_ends, order.gen, 0, {}});
   after(build.closes_error_after, {Event::Kind::error_ends, order.gen, 0, {}});
-  later_.push_back(fact::ChildStarted{order.gen, pid});
+  queue_.later.push_back(fact::ChildStarted{order.gen, pid});
 }
 
 /// Everything that comes from the process from now on comes from the new child.
@@ -129,16 +132,16 @@ void World::carry_out(order::RenumberChild& order) {
     throw Broken("a server that has not restarted itself is another generation");
   }
   promises_.on_renumber_child(order.from, order.gen);
-  auto entry = children_.extract(order.from);
+  auto entry = lives_.children.extract(order.from);
   entry.key() = order.gen;
-  children_.insert(std::move(entry)).position->second.renumber(order.gen);
-  for (auto& [at, event] : events_) {
+  lives_.children.insert(std::move(entry)).position->second.renumber(order.gen);
+  for (auto& [at, event] : queue_.events) {
     if (event.gen == order.from) event.gen = order.gen;
   }
-  last_gen_ = order.gen;
+  lives_.last_gen = order.gen;
   // The new server has read the files at the latest now.
-  files_changed_ = false;
-  ++own_restarts_;
+  done_.files_changed = false;
+  ++counts_.own_restarts;
 }
 
 void World::carry_out(order::CloseChildInput& order) {
@@ -168,14 +171,14 @@ void World::carry_out(order::SignalUnit& order) {
       kill_process(*unit, process.pid, {137, "SIGKILL"}, 1);
     }
   }
-  later_.push_back(std::move(fact));
+  queue_.later.push_back(std::move(fact));
 }
 
 void World::carry_out(order::ReleaseChild& order) {
   if (tells()) tell("  bridge", fmt::format("releases {}", who(order.gen)));
   promises_.on_release(order.gen);
   forget_events_of(order.gen);
-  released_.insert(order.gen);
+  lives_.released.insert(order.gen);
 }
 
 void World::carry_out(order::SweepImage& order) {
@@ -183,10 +186,10 @@ void World::carry_out(order::SweepImage& order) {
   if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
   if (order.scope == KillScope::same_executable) throw Broken("strangers are ended");
   fact::ImageSwept fact;
-  if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
-  if (order.how == How::kill && random_.chance(50)) swept_ = 0;
-  for (int i = 0; i < swept_; ++i) fact.processes.push_back({9000 + i, "stranger"});
-  later_.push_back(std::move(fact));
+  if (order.how == How::terminate) counts_.swept = random_.chance(70) ? 0 : random_.between(1, 2);
+  if (order.how == How::kill && random_.chance(50)) counts_.swept = 0;
+  for (int i = 0; i < counts_.swept; ++i) fact.processes.push_back({9000 + i, "stranger"});
+  queue_.later.push_back(std::move(fact));
 }
 
 void World::carry_out(order::InspectBinary& order) {
@@ -199,31 +202,31 @@ void World::carry_out(order::InspectBinary& order) {
   if (order.finds_strangers && scene_.is_interpreted) {
     fact.shared = SharedImage{"/usr/bin/node", {{9000, "stranger"}}};
   }
-  later_.push_back(std::move(fact));
+  queue_.later.push_back(std::move(fact));
 }
 
 void World::carry_out(order::CheckCommandFiles&) {
-  const bool changed = std::exchange(files_changed_, false);
+  const bool changed = std::exchange(done_.files_changed, false);
   if (tells()) {
     tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
   }
   if (changed) promises_.lives().on_asked();
-  later_.push_back(fact::CommandFilesChecked{changed});
+  queue_.later.push_back(fact::CommandFilesChecked{changed});
 }
 
 /// Now and then a source has changed. No random number decides this, so that the other events of a
 /// seed stay the same.
 void World::carry_out(order::LookAtSources& order) {
   fact::SourcesChecked fact{order.gen, {}, {}};
-  if (++source_looks_ % kLooksWithoutChange == 0) {
-    fact.changed = fmt::format("source{}.py", source_looks_);
+  if (++counts_.source_looks % kLooksWithoutChange == 0) {
+    fact.changed = fmt::format("source{}.py", counts_.source_looks);
     fact.changed_at = now_.wall;
   }
   if (tells()) {
     tell("  bridge", fmt::format("looks at the sources of child {}: {}", order.gen,
                                  fact.changed.empty() ? "same" : fact.changed));
   }
-  later_.push_back(std::move(fact));
+  queue_.later.push_back(std::move(fact));
 }
 
 void World::carry_out(order::SendToControl& order) {
@@ -245,12 +248,12 @@ void World::kill_process(Unit& unit, std::int64_t pid, ExitStatus status, int af
 }
 
 void World::later(Event event, int milliseconds_max) {
-  events_.emplace(now_.steady + microseconds(random_.below(1000 * milliseconds_max + 1)),
-                  std::move(event));
+  queue_.events.emplace(now_.steady + microseconds(random_.below(1000 * milliseconds_max + 1)),
+                        std::move(event));
 }
 
 void World::forget_events_of(Generation gen) {
-  std::erase_if(events_, [&](const auto& entry) { return entry.second.gen == gen; });
+  std::erase_if(queue_.events, [&](const auto& entry) { return entry.second.gen == gen; });
 }
 
 }  // namespace sitter::sim

@@ -122,7 +122,7 @@ void World::files_change(const fact::FilesChanged& fact, bool is_by_person) {
 void World::writes_files(Generation gen, Milliseconds until) {
   for (int count = outside_random_.between(1, 2); count > 0; --count) {
     const Milliseconds after(outside_random_.below(static_cast<int>(until.count()) + 1));
-    events_.emplace(now_.steady + after, Event{Event::Kind::writes_file, gen, 0, {}});
+    queue_.events.emplace(now_.steady + after, Event{Event::Kind::writes_file, gen, 0, {}});
   }
 }
 

@@ -8,8 +8,8 @@ void World::system_acts() {
   switch (random_.below(6)) {
     case 0:
       tell("system", "the command's file changes");
-      files_changed_ = true;
-      failing_starts_ = 0;
+      done_.files_changed = true;
+      start_.failing_count = 0;
       break;
     case 1:
       stray_fact();
@@ -26,12 +26,12 @@ void World::system_acts() {
       feed(fact::ChildInputMoved{child->gen});
       break;
     case 4:
-      if (random_.chance(20) && !is_input_closed_ && !is_stopped_) end();
+      if (random_.chance(20) && !done_.is_input_closed && !done_.is_stopped) end();
       break;
     default:
-      if (!is_input_closed_ || is_stopped_ || !random_.chance(20)) break;
+      if (!done_.is_input_closed || done_.is_stopped || !random_.chance(20)) break;
       tell("system", "SIGTERM");
-      is_stopped_ = true;
+      done_.is_stopped = true;
       promises_.on_stop();
       feed(fact::StopSignalled{143});
   }
@@ -39,13 +39,13 @@ void World::system_acts() {
 
 /// Feeds a fact about a child or a build that is long over.
 void World::stray_fact() {
-  if (last_build_ != kNoGeneration && random_.chance(40)) {
+  if (lives_.last_build != kNoGeneration && random_.chance(40)) {
     stray_fact_of_build();
     return;
   }
-  if (last_gen_ < 2) return;
-  const Generation gen = random_.between(1, last_gen_);
-  if (find(gen) != nullptr || gen == postponed_gen_) return;
+  if (lives_.last_gen < 2) return;
+  const Generation gen = random_.between(1, lives_.last_gen);
+  if (find(gen) != nullptr || gen == start_.postponed_gen) return;
   const OwnedLine line(std::string_view(R"json({"jsonrpc":"2.0","id":1,"result":{}})json"));
   tell("system", "a stray fact of a forgotten child");
   switch (random_.below(4)) {
@@ -64,7 +64,7 @@ void World::stray_fact() {
 }
 
 void World::stray_fact_of_build() {
-  const Generation gen = -random_.between(1, -last_build_);
+  const Generation gen = -random_.between(1, -lives_.last_build);
   if (find(gen) != nullptr) return;
   tell("system", "a stray fact of a forgotten build");
   switch (random_.below(7)) {

@@ -49,16 +49,16 @@ void World::pass_until(Instant until) {
   Instant moment = now_.steady;
   while (!promises_.has_exited()) {
     const auto timeout = bridge_.next_timeout();
-    const bool is_event = !events_.empty() && events_.begin()->first <= until &&
-                          (!timeout || events_.begin()->first <= *timeout);
+    const bool is_event = !queue_.events.empty() && queue_.events.begin()->first <= until &&
+                          (!timeout || queue_.events.begin()->first <= *timeout);
     if (!is_event && (!timeout || *timeout > until)) break;
-    const Instant at = std::max(now_.steady, is_event ? events_.begin()->first : *timeout);
+    const Instant at = std::max(now_.steady, is_event ? queue_.events.begin()->first : *timeout);
     now_.wall += duration_cast<WallTime::duration>(at - now_.steady);
     now_.steady = at;
     promises_.set_now(now_);
     if (is_event) {
-      const Event event = events_.begin()->second;
-      events_.erase(events_.begin());
+      const Event event = queue_.events.begin()->second;
+      queue_.events.erase(queue_.events.begin());
       happen(event);
       continue;
     }
@@ -68,9 +68,9 @@ void World::pass_until(Instant until) {
     carry_out_all();
     promises_.on_settled(bridge_);
     if (!promises_.has_exited()) promises_.on_timeout_handled(bridge_.next_timeout());
-    while (!later_.empty()) {
-      const Fact next = std::move(later_.front());
-      later_.pop_front();
+    while (!queue_.later.empty()) {
+      const Fact next = std::move(queue_.later.front());
+      queue_.later.pop_front();
       decide(next);
     }
   }
@@ -118,7 +118,7 @@ void World::happen(const Event& event) {
       break;
     case Event::Kind::writes: {
       if (!unit->lives() || unit->has_error_ended) return;
-      const std::string text = fmt::format("CC {}.c", ++lines_of_builds_);
+      const std::string text = fmt::format("CC {}.c", ++counts_.lines_of_builds);
       tell(who(event.gen), text);
       feed(fact::ChildErrorLine{event.gen, text, 0});
       break;
@@ -154,9 +154,9 @@ void World::process_dies(Unit& unit, const Event& event) {
 
 void World::feed(const Fact& fact) {
   decide(fact);
-  while (!later_.empty()) {
-    const Fact next = std::move(later_.front());
-    later_.pop_front();
+  while (!queue_.later.empty()) {
+    const Fact next = std::move(queue_.later.front());
+    queue_.later.pop_front();
     decide(next);
   }
 }
@@ -166,7 +166,7 @@ void World::decide(const Fact& fact) {
   bridge_.handle(fact, now_);
   carry_out_all();
   // Facts with which the shell answers an order at once belong to the same moment.
-  if (later_.empty()) promises_.on_settled(bridge_);
+  if (queue_.later.empty()) promises_.on_settled(bridge_);
 }
 
 }  // namespace sitter::sim
