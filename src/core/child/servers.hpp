@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,7 +23,6 @@
 #include "core/child/starts.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/client/desk.hpp"
-#include "core/client/streams.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/bridge_config.hpp"
 #include "sitter/fact.hpp"
@@ -152,8 +150,6 @@ class Servers {
   void inspect(Look::Purpose purpose, std::optional<RequestHandle> request = {});
   /// Lets a kill go on once no child is left.
   void advance_kill();
-  /// A person has the commands of `mcp-sitter ctl` and no tools.
-  ServerStatus status(bool is_for_person) const;
 
   // servers_way.cpp: each child on its way from its start to serving, and out of it
 
@@ -193,6 +189,11 @@ class Servers {
   void add_noise(Child& child, std::string_view text);
   /// What a request has set up is remembered only now, since the child could have refused it.
   void on_setting_accepted(const Child& child, const ClientRequest& request);
+
+  // servers_status.cpp
+
+  /// A person has the commands of `mcp-sitter ctl` and no tools.
+  ServerStatus status(bool is_for_person) const;
 
   // servers_absence.cpp: a daemon that cannot be reached for a while
 
