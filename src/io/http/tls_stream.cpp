@@ -38,10 +38,10 @@ struct ConnectionFreed {
 
 /// The name as it stands in certificates: without the dot of an absolute name, and without the zone
 /// of an address.
-std::string certified_name(std::string host) {
-  host.resize(std::min(host.find('%'), host.size()));
-  if (host.ends_with('.')) host.pop_back();
-  return host;
+std::string certified_name(std::string_view host) {
+  host = host.substr(0, host.find('%'));
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return std::string(host);
 }
 
 /// What OpenSSL says about the last failed call.
