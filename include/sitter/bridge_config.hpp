@@ -86,6 +86,8 @@ struct BridgeConfig {
   bool watches() const { return watches_binary || !watch_patterns.empty(); }
   /// How long the watched files must stay unchanged before a reload.
   Milliseconds debounce{300};
+  /// How long requests wait for the code of a change in the watched files. Zero: not at all.
+  Milliseconds fresh_wait{10000};
   /// How many restarts may follow each other without a minute of running in between.
   int restarts_max = 10;
   std::string sitter_version;

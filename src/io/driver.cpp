@@ -221,6 +221,8 @@ class Driver::Loop {
   }
 
   void on_client_read(LineFramer& framer) {
+    // A file that was saved before the client sent its lines must be known first.
+    if (file_watch_) file_watch_->read_pending();
     relay_.each_frame(framer, [this](const LineFramer::Frame& frame) { feed_client(frame); });
   }
 

@@ -261,6 +261,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.bridge.watch_patterns = raw.watch;
   options.bridge.watches_binary = raw.watch_binary;
   options.bridge.debounce = Milliseconds(raw.debounce);
+  options.bridge.fresh_wait = milliseconds(raw.fresh_wait);
   using Restarts = BridgeConfig::Restarts;
   options.bridge.restarts = raw.restart == "eager"      ? Restarts::eager
                             : raw.restart == "on-crash" ? Restarts::on_crash

@@ -168,6 +168,11 @@ void declare_reload(CLI::App& app, RawOptions& raw) {
                         raw.debounce)),
         "MILLISECONDS")
       ->check(whole_number(0, kDebounceMax));
+  seconds(app.add_option("--fresh-wait", raw.fresh_wait,
+                         fmt::format("how long calls wait for the code that was saved in watched "
+                                     "files (default {:g}; 0 = not at all)",
+                                     raw.fresh_wait)),
+          0, kSecondsMax);
   choice(app.add_option("--on-busy", raw.on_busy,
                         "whether a server that is replaced may finish its requests, for 10 s at "
                         "most (default wait)"),

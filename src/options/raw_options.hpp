@@ -45,6 +45,7 @@ struct RawOptions {
   bool watch_binary = false;
   bool allow_wide_kill = false;
   int debounce = static_cast<int>(BridgeConfig().debounce.count());
+  double fresh_wait = in_seconds(BridgeConfig().fresh_wait);
   std::vector<std::string> replay_call;
   std::string name;
   bool no_ctl = false;

@@ -99,8 +99,9 @@ TEST_F(OldCodeTest, AChangeBelongsToOneChild) {
   EXPECT_EQ(untold(2), "b.py");
 }
 
-TEST_F(OldCodeTest, TheTextNamesTheFileItsAgeAndTheTool) {
-  EXPECT_EQ(old_code_text({"src/server.py", now_.wall - seconds(5)}, "sitter_kill", now_.wall),
+TEST_F(OldCodeTest, TheTextNamesTheFileItsAgeAndWhatToDo) {
+  EXPECT_EQ(old_code_text({"src/server.py", now_.wall - seconds(5)},
+                          "call sitter_kill, then call again", now_.wall),
             "src/server.py changed 5s ago and this answer is still the old code's: call "
             "sitter_kill, then call again");
 }

@@ -71,7 +71,7 @@ TEST_F(WatchTest, ABinaryWrittenByABuildTriggersNoReload) {
   ASSERT_TRUE(due(watched));
   watched.on_build();
   change(watched, "server", true);
-  watched.on_start();
+  watched.on_start(1);
   watched.on_over(now_);
   EXPECT_FALSE(due(watched));
 }

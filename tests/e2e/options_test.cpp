@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--watch", "!a", "--watch", "!b", "--watch-binary", "x"},
                 "--watch: '!a' only excludes files: put a --watch that names some before it, as in "
                 "--watch ."},
+        Mistake{{"--fresh-wait", "-1", "x"}, "--fresh-wait"},
         Mistake{{"--debounce", "60001", "x"}, "'60001' is not a whole number from 0 to 60000"},
         Mistake{{"--tool-name", "rebuild", "x"}, "'rebuild' is not TOOL=NAME"},
         Mistake{{"--tool-name", "rebuild=", "x"}, "'' is not a valid name for a tool"},

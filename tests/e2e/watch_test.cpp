@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,6 +55,27 @@ TEST_F(Watch, ASaveReplacesTheServerAndTellsTheClient) {
   EXPECT_EQ(watch["folders"], 1);
   EXPECT_EQ(watch["lastTrigger"]["files"], Json({directory_ / "src/tools.json"}));
   EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Watch, ACallRightAfterASaveIsAnsweredByTheCodeThatWasSaved) {
+  ScriptedClient client(setup({"--watch", "src"}));
+  client.open();
+  for (const std::string& tools : {kTwoTools, kOneTool, kTwoTools}) {
+    directory_.write("src/tools.json", tools);
+    EXPECT_THAT(client.text_of_call("echo", {{"text", "a"}}), HasSubstr("previous: replaced"));
+  }
+}
+
+TEST_F(Watch, ACallDuringALongBuildIsAnsweredByTheOldServerWhichSaysSo) {
+  ASSERT_EQ(mkfifo((directory_ / "gate").c_str(), 0600), 0);
+  ScriptedClient client(
+      setup({"--watch", "src/*.json", "--fresh-wait", "0.1", "--build", "read -r line <gate"}));
+  client.open();
+  directory_.write("src/tools.json", kTwoTools);
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "a"}}),
+              AllOf(HasSubstr("src/tools.json changed"), HasSubstr("the build has been running")));
+  directory_.write("gate", "\n");
+  client.heard("notifications/tools/list_changed");
 }
 
 TEST_F(Watch, ASaveIsBuiltWhereThereIsABuildCommand) {

@@ -30,6 +30,16 @@ TEST_F(FileWatchTest, AFileThatIsWrittenIsTold) {
   EXPECT_THAT(written("lib/b.c", "2"), IsEmpty());
 }
 
+TEST_F(FileWatchTest, WhatWasWrittenIsTheFirstThingToldWithoutTheLoop) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  changed_.clear();
+  base_.write("src/a.c", "2");
+  base_.write("src/new/b.c", "1");
+  watch_->read_pending();
+  EXPECT_THAT(changed_, UnorderedElementsAre("src/a.c", "src/new/b.c"));
+}
+
 TEST_F(FileWatchTest, FilesThatAreThereAtTheBeginningHaveNotChanged) {
   base_.write("src/a.c", "1");
   watch({"src", "*.h"});

@@ -79,6 +79,10 @@ int VnodeQueue::start() {
 
 bool VnodeQueue::is_started() const { return system_->inotify.is_open(); }
 
+void VnodeQueue::read_pending() {
+  if (is_started()) system_->on_readable();
+}
+
 int VnodeQueue::add(int descriptor, Id id) {
   struct stat status {};
   fstat(descriptor, &status);

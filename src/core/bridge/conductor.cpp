@@ -69,6 +69,7 @@ void Conductor::each_deadline(Row row) {
   row(opening.answer_second_by(), [this] { news_.answer_second_openings(); });
   row(servers_.starts().restart_due(), [this] { servers_.restart(); });
   row(rebuilds_.watch().deadline(), in_settle);
+  row(rebuilds_.fresh_wait_end(), in_settle);
   row(desk_.throttle().deadline(), [this] { desk_.throttle().on_timeout(now_); });
   row(news_.relist_deadline(), [this] { news_.on_relist_timeout(); });
   row(desk_.streams().deadline(), [this] { servers_.on_streams_timeout(); });
@@ -273,6 +274,8 @@ void Conductor::settle() {
     // A rebuild that kills first waits until no child is left and no kill is on its way.
     servers_.advance_kill();
     if (auto report = rebuilds_.advance()) news_.finish_rebuild(*std::move(report));
+    // Requests do not wait for the code of a rebuild that has failed.
+    if (Child* const serving = servers_.generations().serving()) release_waiting(*serving);
     // A server that was started anew behind the process of its child is another child, which must
     // be opened, unless a rebuild replaces it. The next round opens it.
     leads_on = is_one_suspected && take_own_restart();

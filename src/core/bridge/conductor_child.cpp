@@ -225,6 +225,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     return;
   }
   servers_.note_served(child);
+  rebuilds_.on_answer(child);
   if (child.prove_answer() && child.life.is_up()) servers_.ask_for_streams(child);
   if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
@@ -259,7 +260,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     desk_.requests().take(*request);
   } else if (request->method == Method::tools_list) {
     news_.pass_tools(child, *request, message, edits);
-  } else if (request->method == Method::tools_call && !child.is_retiring()) {
+  } else if (request->method == Method::tools_call) {
     news_.pass_tool_result(child, *request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);

@@ -182,7 +182,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
   Child* const child = servers_.generations().serving();
   const bool is_unheard =
       child == nullptr || child->input.is_deaf() || child->own_restart.is_suspected();
-  if (message.method == Method::ping && (is_unheard || rebuilds_.rebuilder().holds_requests())) {
+  if (message.method == Method::ping && (is_unheard || rebuilds_.holds_requests())) {
     desk_.answer_result(request, "{}");
     return;
   }
@@ -200,7 +200,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, message.params)) return;
   if (child != nullptr && child->takes_requests() && desk_.requests().waiting_count() == 0 &&
-      !rebuilds_.rebuilder().holds_requests()) {
+      !rebuilds_.holds_requests()) {
     forward(request, line, std::move(outgoing), *child, &message);
     return;
   }

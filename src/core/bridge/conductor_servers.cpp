@@ -26,7 +26,7 @@ void Conductor::advance(Child& child) {
       return;
     case Step::unopened:
       begin_serving(child);
-      if (desk_.requests().waiting_count() > 0 && !child.absence.holds()) release_waiting(child);
+      release_waiting(child);
       // The lists are asked for after the client's first request, so that a server of both eras
       // takes the client's era.
       if (desk_.opening().envelope().is_known()) child.handshake.list(false, false, now_, out_);
@@ -44,14 +44,12 @@ void Conductor::advance(Child& child) {
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (child.handshake.has_spoken()) servers_.note_served(child);
   }
-  if (child.takes_requests() && desk_.requests().waiting_count() > 0 &&
-      !rebuilds_.rebuilder().holds_requests()) {
-    release_waiting(child);
-  }
+  release_waiting(child);
 }
 
 void Conductor::begin_serving(Child& child) {
   if (servers_.begin_serving(child)) news_.on_serving(child);
+  rebuilds_.on_serving(child);
 }
 
 /// The child has refused the opening.
@@ -112,7 +110,10 @@ void Conductor::on_build_over() {
   if (servers_.is_unbuilt() && !rebuilds_.is_on()) news_.fail_unbuilt();
 }
 
+/// Passes on what waits, unless the child takes no requests or a rebuild holds them.
 void Conductor::release_waiting(Child& child) {
+  if (desk_.requests().waiting_count() == 0 || !child.takes_requests()) return;
+  if (rebuilds_.holds_requests()) return;
   while (desk_.requests().waiting_count() > 0) {
     auto [request, order, line, since] = desk_.requests().next_waiting();
     if (request == nullptr) {

@@ -35,7 +35,8 @@ Rebuilds::Rebuilds(const BridgeConfig& config, const Ending& ending, const Now& 
       servers_(servers),
       rebuilder_(Rebuilder::Options{!config.build_command.empty(), config.on_busy_wait,
                                     config.kill_grace, servers.traits().has_address}),
-      watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.debounce}) {}
+      watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.debounce,
+                            config.fresh_wait}) {}
 
 Servers::Replacement Rebuilds::replacement() const {
   if (!is_on()) return {};
@@ -178,6 +179,7 @@ std::optional<RebuildReport> Rebuilds::make_way(Child& serving) {
 
 std::optional<RebuildReport> Rebuilds::on_build_over() {
   const Rebuilder::Next next = rebuilder_.on_build_over(ending_.is_stopping(), desk_.turn());
+  if (rebuilder_.last_result()->outcome == BuildResult::Outcome::succeeded) watch_.on_built();
   if (next == Rebuilder::Next::goes_on) return std::nullopt;
   if (servers_.is_unbuilt()) {
     servers_.history().on_unbuilt(
@@ -239,6 +241,7 @@ void Rebuilds::leave_unwanted_build() {
 }
 
 void Rebuilds::give_up(std::string_view killer) {
+  watch_.on_killed();
   if (!is_on()) return;
   tell_given_up(rebuilder_.leave_to_client(), fmt::format("{} was called", killer));
   if (rebuilder_.is_unwanted()) abandon();

@@ -66,6 +66,10 @@ class Rebuilds {
   /// A kill was called. Only a call of the client keeps the rebuild going.
   void give_up(std::string_view killer);
 
+  /// Whether new requests wait although a server serves.
+  bool holds_requests() const {
+    return rebuilder_.holds_requests() || fresh_wait_end().has_value();
+  }
   /// Whether the client's requests wait for the new server.
   bool delays_requests() const;
   /// When the request that has waited longest has waited long enough. The time before the rebuild
@@ -101,6 +105,15 @@ class Rebuilds {
   void note_reload();
   /// The watched files have stayed unchanged for long enough.
   void on_files_settled();
+  void on_serving(const Child& child) { watch_.on_serving(child.gen()); }
+  void on_answer(const Child& child) {
+    if (child.serves()) watch_.on_answer();
+  }
+  /// Until when requests wait because the server that serves does not run the code that was saved.
+  /// Nothing if they do not wait for that.
+  std::optional<Instant> fresh_wait_end() const;
+  /// Says what becomes of the changes that the server does not run. There must be such a change.
+  std::string unserved_clause() const;
 
  private:
   bool may_replace_new_child() const;

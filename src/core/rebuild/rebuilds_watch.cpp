@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/rebuild/rebuilds.hpp"
 
 namespace sitter {
@@ -9,7 +10,7 @@ namespace sitter {
 using Level = order::Log::Level;
 
 void Rebuilds::note_starts() {
-  if (servers_.starts().take_started()) watch_.on_start();
+  if (servers_.starts().take_started()) watch_.on_start(servers_.generations().last());
   if (rebuilder_.take_started()) watch_.on_build();
 }
 
@@ -34,6 +35,38 @@ void Rebuilds::on_files_settled() {
   const std::string cause = files_text({trigger->files.front()}, trigger->count) + " changed";
   watch_.take(*std::move(trigger));
   reload({cause});
+}
+
+std::optional<Instant> Rebuilds::fresh_wait_end() const {
+  const UnservedChanges& unserved = watch_.unserved();
+  // Changes that something has read, but that no reload brings any more, are awaited in vain.
+  const bool is_awaited = unserved.has_any() && (is_on() || unserved.has_unread());
+  if (!is_awaited || !ending_.is_none()) return std::nullopt;
+  const Instant end = unserved.wait_end(desk_.requests().waits_since());
+  return end > now_.steady ? std::optional(end) : std::nullopt;
+}
+
+std::string Rebuilds::unserved_clause() const {
+  const BuiltinNames& names = desk_.names();
+  const auto hint = [&](Builtin builtin, std::string_view does) {
+    return names.offers(builtin) ? fmt::format("; {} {}", names.name(builtin), does) : "";
+  };
+  if (is_on()) {
+    const std::string what =
+        rebuilder_.is_building()
+            ? "the build has been running for " + duration_text(rebuilder_.build()->age(now_))
+            : "the new server is starting";
+    return what + hint(Builtin::rebuild, "waits for it");
+  }
+  if (watch_.unserved().has_unread()) {
+    return fmt::format("the server is reloaded when no file has changed for {}",
+                       duration_text(config_.debounce));
+  }
+  if (!watch_.unserved().is_built()) {
+    return build_clause(*rebuilder_.last_result()) + hint(Builtin::build_log, "shows its output");
+  }
+  if (servers_.serves_foreign()) return "restart the server where it was started";
+  return "the new server has failed to start" + hint(Builtin::child_stderr, "shows its stderr");
 }
 
 }  // namespace sitter

@@ -16,7 +16,9 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
   for (const auto& file : fact.files) {
     // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && options_.has_build && changes_.is_reload_on();
-    if (!is_built) changes_.on_changed(file.path, file.is_usable, now);
+    if (is_built) continue;
+    if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, now);
+    changes_.on_changed(file.path, file.is_usable, now);
   }
 }
 
@@ -34,11 +36,20 @@ void Watch::on_watched(const fact::WatchChanged& fact, const Turn& turn) {
 }
 
 void Watch::on_build() {
-  if (is_on()) changes_.on_build();
+  if (!is_on()) return;
+  changes_.on_build();
+  unserved_.on_build();
 }
 
-void Watch::on_start() {
-  if (is_on()) changes_.on_start(!options_.has_build);
+void Watch::on_start(Generation gen) {
+  if (!is_on()) return;
+  changes_.on_start(!options_.has_build);
+  unserved_.on_start(gen);
+}
+
+void Watch::leave() {
+  changes_.forget();
+  unserved_.forget();
 }
 
 void Watch::on_over(Now now) {
@@ -59,7 +70,10 @@ std::optional<Watch::Trigger> Watch::due(const Turn& turn) {
                     "--watch '!NAME' leaves it out",
                     one_line(file)));
   }
-  if (!is_due) return std::nullopt;
+  if (!is_due) {
+    unserved_.forget_unread();
+    return std::nullopt;
+  }
   return Trigger{changes_.files(), changes_.count(), turn.now.wall};
 }
 

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "core/client/turn.hpp"
+#include "core/rebuild/unserved_changes.hpp"
 #include "core/rebuild/watched_changes.hpp"
 #include "sitter/fact.hpp"
+#include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -23,19 +25,29 @@ class Watch {
     bool has_build = false;
     /// How long the files must stay unchanged before a reload.
     Milliseconds debounce{};
+    /// How long requests wait for the code that was saved.
+    Milliseconds fresh_wait{};
   };
-  explicit Watch(Options options) : options_(options), changes_(options.debounce) {}
+  explicit Watch(Options options)
+      : options_(options),
+        changes_(options.debounce),
+        unserved_({options.has_build, options.debounce, options.fresh_wait}) {}
 
   bool is_on() const { return options_.is_on; }
+  const UnservedChanges& unserved() const { return unserved_; }
 
   void on_changed(const fact::FilesChanged& fact, Now now);
   void on_watched(const fact::WatchChanged& fact, const Turn& turn);
 
-  /// `on_build`: a build begins. `on_start`: a child is started. `on_over`: no build runs any more,
-  /// and no child is starting.
+  /// `on_build`: a build begins. `on_built`: it has succeeded. `on_start`: a child is started.
+  /// `on_serving`: a child serves. `on_over`: no build runs any more, and no child is starting.
   void on_build();
-  void on_start();
+  void on_built() { unserved_.on_built(); }
+  void on_start(Generation gen);
+  void on_serving(Generation gen) { unserved_.on_serving(gen); }
   void on_over(Now now);
+  /// The child that serves has answered the client.
+  void on_answer() { changes_.on_answer(); }
 
   /// The cause of a reload that nobody asked for.
   struct Trigger {
@@ -51,7 +63,9 @@ class Watch {
   /// The trigger leads to a reload.
   void take(Trigger trigger) { last_trigger_ = std::move(trigger); }
   /// Nobody wants a reload for the changes so far.
-  void leave() { changes_.forget(); }
+  void leave();
+  /// The server is killed on purpose. Who does this builds the next server.
+  void on_killed() { unserved_.forget_read(); }
 
   std::size_t folder_count() const { return folder_count_; }
   /// Why some changes are not seen; empty if all changes are seen.
@@ -68,6 +82,7 @@ class Watch {
  private:
   const Options options_;
   WatchedChanges changes_;
+  UnservedChanges unserved_;
   std::size_t folder_count_ = 0;
   std::string problem_;
   std::vector<std::string> unmatched_;

@@ -19,6 +19,11 @@ void WatchedChanges::on_changed(std::string_view file, bool is_usable, Now now) 
   changed_.emplace(file);
 }
 
+bool WatchedChanges::is_own(std::string_view file) const {
+  const auto row = in_a_row_.find(file);
+  return state_ != State::idle && row != in_a_row_.end() && row->second >= limits::kOwnWritesInARow;
+}
+
 void WatchedChanges::on_build() {
   begin();
   state_ = State::building;
@@ -35,6 +40,12 @@ void WatchedChanges::on_over(Now now) {
   if (state_ != State::building && state_ != State::starting) return;
   state_ = State::ending;
   settled_at_ = now.steady + debounce_;
+}
+
+void WatchedChanges::on_answer() {
+  if (state_ != State::ending) return;
+  begin();
+  state_ = State::idle;
 }
 
 bool WatchedChanges::is_settled(Now now) {

@@ -52,8 +52,12 @@ class WatchedChanges {
   void on_start(bool reads_all);
   /// No build runs, and no child is starting. Their own changes may still be reported for a moment.
   void on_over(Now now);
+  /// The new child has answered the client, who may change files for the next reload from now on.
+  void on_answer();
   /// Whether a reload runs, or has ended so recently that its changes may still be reported.
   bool is_reload_on() const { return state_ != State::idle; }
+  /// Whether a change of this file is assumed to be the work of the reload that runs.
+  bool is_own(std::string_view file) const;
   /// Nobody wants a reload for the changes so far.
   void forget() { changed_.clear(); }
 
@@ -81,7 +85,8 @@ class WatchedChanges {
     idle,
     building,  ///< a build runs; what changes now may come from it or from a person
     starting,  ///< a child starts, and may write files at its start
-    ending,    ///< nothing runs any more, but its last changes may still be reported
+    ending,    ///< nothing runs any more, but its last changes may still be reported, until the
+               ///< files have not changed for a while, or the new child has answered the client
   };
   using Files = std::set<std::string, std::less<>>;
 

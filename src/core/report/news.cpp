@@ -37,11 +37,31 @@ News::News(const BridgeConfig& config, const Ending& ending, const Now& now, Ord
 
 void News::pass_tool_result(Child& child, ClientRequest& request, const Message& message,
                             Edits& edits) {
+  if (child.is_retiring()) {
+    pass_retiring_result(request, message, edits);
+    return;
+  }
   // A client may reject a result with a finding, so the finding is told in a later result.
   const bool is_linted = wants_lint(child, request, message);
   const std::string tool = is_linted ? request.tool : std::string();
   pass_with_notice(request, message, edits);
   if (is_linted) lint_result(tool, message.result);
+}
+
+/// What is to be told of the new server does not belong into a result of the server before it. If
+/// nobody has asked for the new server, the model does not know that there are two.
+void News::pass_retiring_result(ClientRequest& request, const Message& message, Edits& edits) {
+  if (config_.writes_notices && config_.watches() && !request.wants_task) {
+    const std::string_view text =
+        "[mcp-sitter] This answer is still the old code's: the call came before the new server "
+        "took over. Call again.";
+    if (message.kind == Message::Kind::error) {
+      if (has_message(message.error)) append_to_error(message.error, text, edits);
+    } else if (takes_text(message.result)) {
+      put_text(message.result, text, edits);
+    }
+  }
+  desk_.answer(request, edits.outgoing());
 }
 
 void News::pass_with_notice(ClientRequest& request, const Message& message, Edits& edits) {
@@ -63,21 +83,36 @@ bool News::has_notice() const {
   return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news();
 }
 
-/// What the result of this request says if the child that serves has answered it with old code, and
-/// nothing replaces that child yet. Empty if the result says nothing of the kind.
+/// What the result of this request says if the child that serves has answered it with old code.
+/// Empty if the result says nothing of the kind.
 std::string News::old_code_in(const ClientRequest& request) const {
-  const OldCode::Change* const change = old_code_.untold(request.gen);
-  if (change == nullptr || rebuilds_.is_on()) return {};
   const Child* const child = servers_.generations().shown();
   if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
-  return old_code_text(*change, desk_.names().first_name({Builtin::rebuild, Builtin::kill}),
-                       now_.wall);
+  const UnservedChanges& unserved = rebuilds_.watch().unserved();
+  if (unserved.has_any() && !runs_built_since(*child, unserved.changed_at())) {
+    const std::string files = files_text({unserved.file()}, unserved.count());
+    return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
+  }
+  const OldCode::Change* const change = old_code_.untold(request.gen);
+  if (change == nullptr || rebuilds_.is_on()) return {};
+  const std::string tool = desk_.names().first_name({Builtin::rebuild, Builtin::kill});
+  return old_code_text(*change, restart_clause(tool) + ", then call again", now_.wall);
+}
+
+/// Whether the child runs a program that somebody has built after the last change, in another way
+/// than the bridge.
+bool News::runs_built_since(const Child& child, WallTime change) const {
+  return binary_.modified > change && child.life.started().wall >= *binary_.modified;
 }
 
 bool News::would_carry_notice(const ClientRequest& request, const Message& answer) const {
-  const bool has_any = has_notice() || !old_code_in(request).empty();
-  if (!has_any || !config_.writes_notices || request.wants_task) return false;
-  if (answer.kind == Message::Kind::result) return notices_.fits(answer.result);
+  const bool is_old = !old_code_in(request).empty();
+  if (!config_.writes_notices || request.wants_task || (!has_notice() && !is_old)) return false;
+  if (answer.kind == Message::Kind::result) {
+    // What has not been served yet is said in each answer.
+    return notices_.fits(answer.result) ||
+           (is_old && rebuilds_.watch().unserved().has_any() && takes_text(answer.result));
+  }
   // A client answers this error itself, with another version, and its model never reads it.
   return has_message(answer.error) && !has_code(answer.error, ErrorCode::unsupported_version);
 }

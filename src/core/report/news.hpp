@@ -124,6 +124,7 @@ class News {
   void on(const fact::RequestLost& fact);
 
  private:
+  void pass_retiring_result(ClientRequest& request, const Message& message, Edits& edits);
   void pass_with_notice(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const;
   bool has_lint_news() const { return config_.writes_notices && !lints_.news().empty(); }
@@ -132,6 +133,7 @@ class News {
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
   std::string version_of(const OpeningResult& opened) const;
   std::string old_code_in(const ClientRequest& request) const;
+  bool runs_built_since(const Child& child, WallTime change) const;
   bool would_carry_notice(const ClientRequest& request, const Message& answer) const;
   void put_notice(const ClientRequest& request, const Message& answer, Edits& edits);
   NoticeFacts known_for_notice() const;

@@ -14,6 +14,8 @@
 namespace sitter {
 namespace {
 
+const std::string kTag = "[mcp-sitter] ";
+
 void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
   const std::size_t shown = std::min(known.lint.size(), limits::kLintShownMax);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -52,22 +54,37 @@ void Notices::on_reload_failed(std::string text) {
   was_beside_structure_ = false;
 }
 
+bool takes_text(std::string_view result) {
+  const auto [content, task, type] = members<3>(result, {"content", "task", "resultType"});
+  return is_array(content) && !is_object(task) && is_complete(type);
+}
+
+void put_text(std::string_view result, std::string_view text, Edits& edits) {
+  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
+  if (is_there(structured)) {
+    edits.append(content, text_block(text));
+  } else {
+    edits.prepend(content, text_block(text));
+  }
+}
+
 bool Notices::fits(std::string_view result) const {
-  const auto [content, structured, task, type] =
-      members<4>(result, {"content", "structuredContent", "task", "resultType"});
-  if (!is_array(content) || is_object(task) || !is_complete(type)) return false;
-  return !is_there(structured) || !was_beside_structure_;
+  return takes_text(result) &&
+         (!was_beside_structure_ || !is_there(member(result, "structuredContent")));
 }
 
 bool Notices::put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
                   Edits& edits) {
-  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
-  if (is_there(structured)) {
-    edits.append(content, text_block(text(known)));
+  if (!fits(result)) {
+    put_text(result, kTag + known.old_code, edits);
+    return false;
+  }
+  if (is_there(member(result, "structuredContent"))) {
+    put_text(result, text(known), edits);
     was_beside_structure_ = true;
     return false;
   }
-  edits.prepend(content, text_block(tell(raw_id, known)));
+  put_text(result, tell(raw_id, known), edits);
   return true;
 }
 
@@ -115,7 +132,7 @@ std::string Notices::remarks(const NoticeFacts& known) const {
         fmt::format("[mcp-sitter] Not every save is noticed: {}.", known.watch_problem));
   }
   add_lint_lines(known, lines);
-  if (!known.old_code.empty()) lines.push_back("[mcp-sitter] " + known.old_code);
+  if (!known.old_code.empty()) lines.push_back(kTag + known.old_code);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 

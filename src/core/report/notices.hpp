@@ -49,6 +49,13 @@ struct NoticeFacts {
   std::string call_tool;
 };
 
+/// Whether text can be put into this raw result of a tools/call.
+bool takes_text(std::string_view result);
+/// Puts text into a result that takes it. Usually the text comes first, so that the model reads it
+/// before the result. Beside structured content it comes last, because some clients parse the first
+/// block as a copy of that content.
+void put_text(std::string_view result, std::string_view text, Edits& edits);
+
 /// What the model must still be told once, in the next tool result that can hold it: about a
 /// restart, and about failures that no answer has reported.
 class Notices {
@@ -80,9 +87,8 @@ class Notices {
   /// Whether the notice can be put into this raw result of a tools/call. It is put beside
   /// structured content only once, because it does not count as told there.
   bool fits(std::string_view result) const;
-  /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it
-  /// before the result. Beside structured content it comes last, because some clients parse the
-  /// first block as a copy of that content. Returns whether the notice counts as told.
+  /// Puts the notice into a result that takes text. If the notice does not fit, puts only what it
+  /// says of this result. Returns whether the notice counts as told.
   bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
            Edits& edits);
   /// Puts the notice behind the message of an error that has one, because the message is all that a

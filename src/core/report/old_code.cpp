@@ -25,11 +25,10 @@ bool OldCode::on_checked(const fact::SourcesChecked& fact) {
   return true;
 }
 
-std::string old_code_text(const OldCode::Change& change, std::string_view tool, WallTime now) {
+std::string old_code_text(const OldCode::Change& change, std::string_view next, WallTime now) {
   const auto age = std::chrono::duration_cast<Milliseconds>(now - change.when);
-  return fmt::format("{} changed {} and this answer is still the old code's: {}, then call again",
-                     brief(change.file, limits::kSourceNameMax), age_text(age),
-                     restart_clause(tool));
+  return fmt::format("{} changed {} and this answer is still the old code's: {}",
+                     brief(change.file, limits::kSourceNameMax), age_text(age), next);
 }
 
 }  // namespace sitter

@@ -66,8 +66,8 @@ class OldCode {
   bool is_told_ = false;
 };
 
-/// What the result of a call says if old code has answered. `tool` is the tool to call, and is
-/// empty if none is offered that could help.
-std::string old_code_text(const OldCode::Change& change, std::string_view tool, WallTime now);
+/// What the result of a call says if old code has answered. `next` is a clause about what to do, or
+/// about what becomes of the change.
+std::string old_code_text(const OldCode::Change& change, std::string_view next, WallTime now);
 
 }  // namespace sitter

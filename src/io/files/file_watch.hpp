@@ -33,6 +33,8 @@ class FileWatch {
   /// Begins to watch. A large tree is read in small steps between the events of the loop. A file
   /// that changes before the reading has reached it is reported too.
   void start();
+  /// Reports at once what the system has to report. Call it outside of the handling of an order.
+  void read_pending();
   /// Also watches this file, in place of the file of an earlier call. The file is usable if it is a
   /// regular file and not empty. A path that is not absolute is ignored.
   void set_binary(const std::string& path);

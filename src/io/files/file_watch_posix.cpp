@@ -53,6 +53,8 @@ class FileWatch::Watcher {
     go_on();
   }
 
+  void read_pending() { watches_.read_pending(); }
+
   void set_binary(const std::string& path) {
     std::error_code error;
     std::string target = fs::canonical(path, error).native();
@@ -332,6 +334,7 @@ FileWatch::FileWatch(EventLoop& loop, WatchFilter filter, Events events)
     : watcher_(std::make_unique<Watcher>(loop, std::move(filter), std::move(events))) {}
 FileWatch::~FileWatch() = default;
 void FileWatch::start() { watcher_->start(); }
+void FileWatch::read_pending() { watcher_->read_pending(); }
 void FileWatch::set_binary(const std::string& path) { watcher_->set_binary(path); }
 
 }  // namespace sitter

@@ -73,6 +73,8 @@ class FolderWatches {
   /// Call it before the other functions. If nothing can be watched, there is a problem afterwards.
   void start();
   bool is_started() const;
+  /// Reports all events that have come, without waiting for the loop.
+  void read_pending();
 
   /// Watches the folder. A folder that is missing is no problem, and neither is a refused folder on
   /// the way.

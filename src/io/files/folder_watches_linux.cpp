@@ -128,6 +128,11 @@ void FolderWatches::start() {
 
 bool FolderWatches::is_started() const { return system_->inotify.is_open(); }
 
+void FolderWatches::read_pending() {
+  while (is_started() && system_->on_readable() != EventLoop::Reader::Seen::nothing) {
+  }
+}
+
 Added FolderWatches::add(const std::string& folder, Kind kind) {
   const std::uint32_t events = kind == Kind::with_files ? kEvents : kEventsOnTheWay;
   const int number = inotify_add_watch(system_->inotify.number(), system_path(folder), events);

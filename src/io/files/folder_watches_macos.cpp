@@ -357,6 +357,8 @@ void FolderWatches::start() {
 
 bool FolderWatches::is_started() const { return system_->queue.is_started(); }
 
+void FolderWatches::read_pending() { system_->queue.read_pending(); }
+
 Added FolderWatches::add(const std::string& folder, Kind kind) {
   return is_started() ? system_->add(folder, kind) : Added::refused;
 }

@@ -35,6 +35,9 @@ class VnodeQueue {
   /// Returns 0, or the reason why nothing can be watched (errno).
   int start();
   bool is_started() const;
+  /// Reports the changes that have come, without waiting for the loop. They may still be on their
+  /// way from the system.
+  void read_pending();
   /// Watches the descriptor until it is closed. Returns 0 or the reason. A change that was on its
   /// way may be reported after the close.
   int add(int descriptor, Id id);

@@ -75,29 +75,37 @@ struct VnodeQueue::System final : EventLoop::Reader {
 
   /// The function of the thread.
   void wait() {
-    while (true) {
-      std::array<struct kevent, 64> events;
-      const int count = kevent(queue.number(), nullptr, 0, events.data(),
-                               static_cast<int>(events.size()), nullptr);
-      // Without changes to register, no other reason is possible (kqueue(2)).
-      if (count < 0 && errno != EINTR) return;
-      {
-        const std::lock_guard lock(mutex);
-        for (int i = 0; i < count; ++i) {
-          const struct kevent& event = events[static_cast<std::size_t>(i)];
-          if (event.filter == EVFILT_USER) return;
-          changes[reinterpret_cast<Id>(event.udata)] |= (event.fflags & kWritten) != 0;
-        }
-      }
+    while (collect(nullptr)) {
       // If the pipe is full, the loop is going to read anyway.
       [[maybe_unused]] const ssize_t written = write(wake.write_end.number(), "", 1);
     }
+  }
+
+  /// Returns false if nothing more is to be waited for. Without a timeout, waits for an event.
+  bool collect(const timespec* timeout) {
+    std::array<struct kevent, 64> events;
+    const int count =
+        kevent(queue.number(), nullptr, 0, events.data(), static_cast<int>(events.size()), timeout);
+    // Without changes to register, no other reason is possible (kqueue(2)).
+    if (count < 0 && errno != EINTR) return false;
+    const std::lock_guard lock(mutex);
+    for (int i = 0; i < count; ++i) {
+      const struct kevent& event = events[static_cast<std::size_t>(i)];
+      if (event.filter == EVFILT_USER) return false;
+      changes[reinterpret_cast<Id>(event.udata)] |= (event.fflags & kWritten) != 0;
+    }
+    return true;
   }
 
   Seen on_readable() override {
     std::array<char, 64> ignored;
     const ssize_t count = read(wake.read_end.number(), ignored.data(), ignored.size());
     if (count <= 0) return Seen::nothing;
+    report();
+    return Seen::partly;
+  }
+
+  void report() {
     std::vector<Change> taken;
     {
       const std::lock_guard lock(mutex);
@@ -106,7 +114,6 @@ struct VnodeQueue::System final : EventLoop::Reader {
       }
     }
     if (!taken.empty()) on_changes(taken);
-    return Seen::partly;
   }
 
   EventLoop& loop;
@@ -126,6 +133,11 @@ VnodeQueue::~VnodeQueue() = default;
 int VnodeQueue::start() { return system_->start(); }
 
 bool VnodeQueue::is_started() const { return system_->thread.joinable(); }
+
+void VnodeQueue::read_pending() {
+  const timespec none{};
+  if (is_started() && system_->collect(&none)) system_->report();
+}
 
 int VnodeQueue::add(int descriptor, Id id) {
   const auto ident = static_cast<std::uintptr_t>(descriptor);

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// The changes of watched files that the child which serves does not run yet, and until when
+/// requests wait for them. A change is first read, by a build or by a child that starts without a
+/// build, and counts until a child serves that runs it.
+class UnservedChanges {
+ public:
+  struct Options {
+    /// Whether changed files are built before they run.
+    bool has_build = false;
+    /// Changes with shorter pauses between them are one change.
+    Milliseconds debounce{};
+    /// How long requests wait for each change. Zero: not at all.
+    Milliseconds wait{};
+  };
+  explicit UnservedChanges(Options options) : options_(options) {}
+
+  void on_changed(std::string_view file, Now now);
+  /// A build begins, which reads all changes so far.
+  void on_build() { read_ = built_ = newest_; }
+  /// The last build has succeeded. The next child runs what this build has read.
+  void on_built() { runnable_ = built_; }
+  /// A child is started. It reads all changes so far if nothing is built.
+  void on_start(Generation gen);
+  /// A child serves from now on.
+  void on_serving(Generation gen);
+  /// No reload follows for the changes that nothing has read yet, or for the others.
+  void forget_unread();
+  void forget_read() { erase_up_to(read_); }
+  void forget() { changes_.clear(); }
+
+  bool has_any() const { return !changes_.empty(); }
+  bool has_unread() const { return has_any() && newest_ > read_; }
+  /// Whether a child that is started now runs all changes.
+  bool is_built() const;
+  /// Until when requests wait for the newest change. `since`: when the oldest of them has begun to
+  /// wait. It does not wait longer because another change follows.
+  Instant wait_end(std::optional<Instant> since) const;
+  /// The file that has changed last, how many have changed, and when. There must be a change.
+  const std::string& file() const;
+  std::size_t count() const { return changes_.size(); }
+  WallTime changed_at() const { return changed_at_; }
+
+ private:
+  /// Changes are numbered from 1 on.
+  using Number = std::uint64_t;
+
+  void erase_up_to(Number last);
+
+  const Options options_;
+  std::map<std::string, Number, std::less<>> changes_;
+  Number newest_ = 0;
+  WallTime changed_at_;
+  std::optional<Instant> seen_at_;
+  Instant waits_until_;
+  /// The newest change that a build or a start has read, that the last build has read, that a child
+  /// which is started now would run, and that the child which was started last runs.
+  Number read_ = 0;
+  Number built_ = 0;
+  Number runnable_ = 0;
+  Number started_ = 0;
+  Generation started_gen_ = kNoGeneration;
+};
+
+}  // namespace sitter
