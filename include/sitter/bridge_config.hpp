@@ -49,6 +49,8 @@ struct BridgeConfig {
   ServerKind kind = ServerKind::process;
   /// How long a request waits for a daemon that cannot be reached.
   Milliseconds wait_for_server{30000};
+  /// An edit needs no build: an interpreter or a runner runs the source.
+  bool needs_no_build = false;
   /// As given; empty for the bridge's own working directory.
   std::string working_directory;
   /// How long a child may take from its start to its answer to the opening. For a respawned child

@@ -12,6 +12,7 @@
 
 #include "core/base/text.hpp"
 #include "core/tool_server/cli_server.hpp"
+#include "io/process/runners.hpp"
 #include "io/system/platform.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
@@ -313,6 +314,9 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
     options.command.arguments.assign(command.begin() + 1, command.end());
   }
   options.command.cwd = raw.cwd;
+  options.command.is_built = !raw.build.empty();
+  options.bridge.needs_no_build =
+      runs_source(options.command.command, options.command.arguments, raw.cwd);
   options.command.environment = raw.environment;
   options.command.env_file = raw.env_file;
   options.bridge.arguments = options.command.arguments;

@@ -43,7 +43,7 @@ TEST_F(BridgeOldCodeTest, NamesAChangeInTheFirstResultOnly) {
   time_passes(seconds(5));
   EXPECT_EQ(result_of_call(),
             "[mcp-sitter] server.py changed 5s ago and this answer is still the old code's: call "
-            "sitter_kill, then call again");
+            "sitter_kill {\"restart\": true}, then call again");
   a_second_passes();
   EXPECT_EQ(result_of_call(), "x");
 }
@@ -231,7 +231,7 @@ TEST_F(BridgeOldCodeTest, NamesAChangeAgainIfItsCallWasCancelled) {
   time_passes(seconds(7));
   EXPECT_EQ(result_of_call(),
             "[mcp-sitter] server.py changed 7s ago and this answer is still the old code's: call "
-            "sitter_kill, then call again");
+            "sitter_kill {\"restart\": true}, then call again");
 }
 
 TEST_F(BridgeOldCodeTest, DoesNotBlameTheNextServerForACancelledChange) {

@@ -1,3 +1,4 @@
+#include "core/base/text.hpp"
 #include "core/bridge/tools.hpp"
 #include "support/bridge_script.hpp"
 
@@ -6,7 +7,10 @@ namespace {
 
 class BridgeOpeningTest : public BridgeTest {
  protected:
-  static std::string instructions() { return Tools::names({}).instructions(); }
+  static std::string instructions() {
+    const std::string raw = json_string(Tools::names({}).instructions());
+    return raw.substr(1, raw.size() - 2);
+  }
 
   /// The opening of a child with tools and listChanged, with the bridge's own additions.
   std::string amended(const std::string& opening) {

@@ -53,7 +53,8 @@ TEST(KillArgumentsTest, ScopesAreNamed) {
 }
 
 TEST(KillArgumentsTest, AnUnknownArgumentIsNamed) {
-  EXPECT_EQ(kill_error(R"json({"force\n":true})json"), "unknown argument force; known: scope");
+  EXPECT_EQ(kill_error(R"json({"force\n":true})json"),
+            "unknown argument force; known: scope, restart");
 }
 
 TEST(StderrArgumentsTest, DefaultsHold) {

@@ -83,7 +83,7 @@ TEST(BuiltinDefinitionTest, NamesTheArguments) {
   };
   EXPECT_THAT(properties(Builtin::status), ElementsAre());
   EXPECT_THAT(properties(Builtin::binary_info), ElementsAre());
-  EXPECT_THAT(properties(Builtin::kill), ElementsAre("scope"));
+  EXPECT_THAT(properties(Builtin::kill), ElementsAre("restart", "scope"));
   EXPECT_THAT(properties(Builtin::child_stderr),
               ElementsAre("generation", "grep", "lines", "since_spawn"));
 }
@@ -129,17 +129,121 @@ TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
   EXPECT_THAT(names(names_with(true)),
               ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
                           "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
-  EXPECT_THAT(names_with(true).instructions(),
-              HasSubstr("After an edit, call sitter_rebuild; it builds and restarts"));
 }
 
-TEST(BuiltinNamesTest, SayWhatToCallAfterAnEdit) {
-  EXPECT_THAT(Tools::names({}).instructions(), HasSubstr("After an edit, call sitter_kill;"));
-  EXPECT_THAT(Tools::names({}).definitions()[1], HasSubstr("after an edit"));
+/// What a model reads about an edit of the server, whatever is set.
+struct AfterEdit {
+  std::string set;
+  BridgeConfig config;
+  std::string instructions;
+  std::string kill;
+
+  friend void PrintTo(const AfterEdit& one, std::ostream* out) { *out << one.set; }
+};
+
+BridgeConfig config_with(ServerKind kind, bool watches, bool builds, bool needs_no_build,
+                         bool watches_binary = false) {
+  BridgeConfig config;
+  config.kind = kind;
+  if (kind == ServerKind::elsewhere) config.url = "http://127.0.0.1:8000/mcp";
+  if (watches) config.watch_patterns = {"src"};
+  config.watches_binary = watches_binary;
+  if (builds) config.build_command = "make";
+  config.needs_no_build = needs_no_build;
+  return config;
+}
+
+class AfterEditTest : public ::testing::TestWithParam<AfterEdit> {};
+
+TEST_P(AfterEditTest, TheModelReadsHowItTakesEffect) {
+  const BuiltinNames names = Tools::names(GetParam().config);
+  EXPECT_THAT(names.instructions(),
+              HasSubstr("behind mcp-sitter." + GetParam().instructions + " sitter_status"));
+  EXPECT_EQ(json::parse(names.definitions()[1])["description"], GetParam().kill);
+}
+
+constexpr char kStops[] = "Stops the server under development; the next request starts it.";
+constexpr char kNoSaveStarts[] =
+    " sitter_kill stops the server; no save starts it, the next call does.";
+
+INSTANTIATE_TEST_SUITE_P(
+    , AfterEditTest,
+    ::testing::Values(
+        AfterEdit{"compiled", config_with(ServerKind::process, false, false, false),
+                  R"( After an edit, call sitter_kill and build; the next call starts the new )"
+                  R"(code, and so does sitter_kill {"restart": true}, which says which tools )"
+                  "changed.",
+                  std::string(kStops) + " Call it after an edit, or to unlock the binary."},
+        AfterEdit{"interpreted", config_with(ServerKind::process, false, false, true),
+                  R"( After an edit, call sitter_kill {"restart": true}; it starts the new code )"
+                  "and says which tools changed.",
+                  std::string(kStops) + " After an edit, restart it."},
+        AfterEdit{"--build", config_with(ServerKind::process, false, true, false),
+                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
+                  "sitter_kill stops the server; the next call starts it again.",
+                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
+        AfterEdit{"interpreted, --build", config_with(ServerKind::process, false, true, true),
+                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
+                  "sitter_kill stops the server; the next call starts it again.",
+                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
+        AfterEdit{"--watch", config_with(ServerKind::process, true, false, true),
+                  std::string(" A save restarts the server, and calls wait for the new code.") +
+                      kNoSaveStarts,
+                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{"--watch --build", config_with(ServerKind::process, true, true, false),
+                  std::string(" A save builds and restarts the server, and calls wait for the new "
+                              "code. sitter_rebuild builds at once and shows the errors.") +
+                      kNoSaveStarts,
+                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{"--watch-binary", config_with(ServerKind::process, false, false, false, true),
+                  std::string(" After an edit, build: a new file of the server restarts it, and "
+                              "calls wait for it.") +
+                      kNoSaveStarts,
+                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{"--watch-binary --build",
+                  config_with(ServerKind::process, false, true, false, true),
+                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
+                  "sitter_kill stops the server; the next call starts it again.",
+                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
+        AfterEdit{"--http", config_with(ServerKind::elsewhere, false, false, false),
+                  " After an edit, restart the server where it was started; calls wait for it.",
+                  "Ends the session with the server under development, not the server, which was "
+                  "started elsewhere. The next request opens another session."},
+        AfterEdit{"--cli", config_with(ServerKind::tool, false, false, false, true),
+                  " Each call runs the tool anew, so an edit counts from the next call on. "
+                  "sitter_kill ends the calls that are running.",
+                  "Ends all running calls of the tool under development. The next call reads its "
+                  "description again."},
+        AfterEdit{"--cli --watch", config_with(ServerKind::tool, true, false, false),
+                  " Each call runs the tool anew, so an edit counts from the next call on. "
+                  "sitter_kill ends the calls that are running.",
+                  "Ends all running calls of the tool under development. The next call reads its "
+                  "description again."},
+        AfterEdit{"--cli --build", config_with(ServerKind::tool, false, true, false, true),
+                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
+                  "sitter_kill ends the calls that are running.",
+                  "Ends all running calls of the tool under development. The next call reads its "
+                  "description again."},
+        AfterEdit{"--cli --watch --build", config_with(ServerKind::tool, true, true, false),
+                  " A save builds and restarts the server, and calls wait for the new code. "
+                  "sitter_rebuild builds at once and shows the errors. sitter_kill ends the calls "
+                  "that are running.",
+                  "Ends all running calls of the tool under development. The next call reads its "
+                  "description again."}));
+
+TEST(BuiltinNamesTest, SayWhatToCallAfterAnEditUnderItsChosenName) {
   const BuiltinNames offered = names_with(true, {{Builtin::rebuild, "recompile"}});
   EXPECT_THAT(offered.instructions(),
               HasSubstr("After an edit, call recompile; it builds and restarts"));
   EXPECT_THAT(offered.definitions()[1], HasSubstr("After an edit, call recompile instead."));
+}
+
+TEST(BuiltinNamesTest, NameNoToolThatIsNotOffered) {
+  for (const bool needs_no_build : {false, true}) {
+    BridgeConfig config = config_with(ServerKind::process, false, false, needs_no_build);
+    config.tools = {Builtin::status};
+    EXPECT_THAT(Tools::names(config).instructions(), Not(HasSubstr("edit")));
+  }
 }
 
 TEST(BuiltinNamesTest, MayBeChosen) {

@@ -19,8 +19,8 @@ using ::testing::Not;
 
 using How = order::SignalUnit::How;
 
-constexpr RequestHandle kFirst{1};
-constexpr RequestHandle kSecond{2};
+const Killer::Caller kFirst{RequestHandle{1}};
+const Killer::Caller kSecond{RequestHandle{2}};
 constexpr Milliseconds kGrace{500};
 
 class KillerTest : public ::testing::Test {

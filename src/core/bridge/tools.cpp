@@ -29,14 +29,12 @@ const std::vector<Tools::Row>& Tools::rows() {
   static const std::vector<Row> kRows = {
       {{.builtin = Builtin::status,
         .name = "sitter_status",
-        .description =
-            "Whether the server under development runs, why it ended, how its tools changed."},
+        .description = "Whether the MCP server under development runs, why it crashed or "
+                       "restarted, how its tools changed."},
        &Tools::show_status},
       {{.builtin = Builtin::kill,
         .name = "sitter_kill",
-        .description = "Stops the server under development: after an edit, or to unlock its "
-                       "binary. The next request starts it.",
-        .beside_rebuild = "Stops the server under development; the next request starts it.",
+        .description = "Stops the server under development; the next request starts it.",
         .of_foreign = "Ends the session with the server under development, not the server, which "
                       "was started elsewhere. The next request opens another session.",
         .of_tool = "Ends all running calls of the tool under development. The next call reads its "
@@ -44,18 +42,20 @@ const std::vector<Tools::Row>& Tools::rows() {
         .properties =
             R"json("scope":{"enum":["auto","child","same-executable"],"description":)json"
             R"json("auto also stops other processes of the server's file; same-executable also )json"
-            R"json(those of a shared interpreter, if the user allows it"})json",
+            R"json(of an interpreter, if allowed"},"restart":{"type":)json"
+            R"json("boolean","description":"start it at once; returns which tools changed"})json",
         .changes_things = true},
        &Tools::kill},
       {{.builtin = Builtin::binary_info,
         .name = "sitter_binary_info",
-        .description = "The server's file: path, size, build time, version, whether the running "
-                       "server is older."},
+        .description =
+            "The server's file: path, size, build time, version, whether the running code is "
+            "stale."},
        &Tools::show_binary},
       {{.builtin = Builtin::child_stderr,
         .name = "sitter_child_stderr",
-        .description = "The server's newest stderr lines, also from before restarts. [stdout] "
-                       "marks stray stdout.",
+        .description = "The server log: its newest stderr lines, also from before a crash or "
+                       "restart. [stdout] marks stray stdout.",
         .properties = fmt::format(
             R"json("lines":{{"type":"integer","default":{}}},"since_spawn":)json"
             R"json({{"type":"boolean"}},"grep":{{"type":"string","description":"RE2"}},)json"
@@ -65,8 +65,8 @@ const std::vector<Tools::Row>& Tools::rows() {
       {{.builtin = Builtin::rebuild,
         .offered = Offered::with_build,
         .name = "sitter_rebuild",
-        .description = "Builds the server and replaces the running one. Returns the build's "
-                       "errors and which tools changed.",
+        .description = "Builds the server and reloads it. Returns the build's errors and which "
+                       "tools changed.",
         .properties = fmt::format(
             R"json("mode":{{"enum":["swap","kill-first"],"description":)json"
             R"json("swap (default): the old server serves until the new one is ready; )json"
@@ -113,8 +113,7 @@ const BuiltinTool& Tools::definition(Builtin builtin) { return row_of(builtin).t
 BuiltinNames Tools::names(const BridgeConfig& config) {
   std::vector<BuiltinTool> tools;
   for (const Row& row : rows()) tools.push_back(row.tool);
-  BuiltinNames names(std::move(tools), !config.build_command.empty(), config.tool_names,
-                     config.tools, ServerTraits::of(config));
+  BuiltinNames names(std::move(tools), config);
   if (config.call_tool == BridgeConfig::CallTool::on) names.offer(Builtin::call);
   return names;
 }
@@ -178,9 +177,10 @@ void Tools::kill(ClientRequest& request, std::string_view arguments) {
   if (wanted == nullptr) return;
   if (wanted->scope == KillScope::same_executable && !config_.allows_wide_kill) {
     // First the bridge finds out which foreign processes this kill would end.
+    request.more().restarts = wanted->restart;
     servers_.inspect(Purpose::kill_check, request.handle());
   } else {
-    begin_kill(request, wanted->scope);
+    begin_kill(request, *wanted);
   }
 }
 
@@ -282,7 +282,7 @@ void Tools::on(const fact::BinaryInspected& fact) {
         desk_.answer_tool_text(*request, refusal_text(*fact.shared), true);
       } else if (!ending_.is_stopping()) {
         // The child has its own executable, so the sweep ends no foreign process.
-        begin_kill(*request, KillScope::automatic);
+        begin_kill(*request, {KillScope::automatic, request->extra->restarts});
       }
       break;
     case Purpose::status:
@@ -300,7 +300,7 @@ void Tools::on(const fact::BinaryInspected& fact) {
   }
 }
 
-void Tools::begin_kill(ClientRequest& request, KillScope scope) {
+void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted) {
   Generations& generations = servers_.generations();
   Killer& killer = servers_.killer();
   servers_.starts().cancel_restart();
@@ -308,7 +308,7 @@ void Tools::begin_kill(ClientRequest& request, KillScope scope) {
   servers_.take_back_process(desk_.names().name(Builtin::kill));
   // Only a running child shows which file is behind a wrapper.
   if (!killer.is_killing() && !generations.is_empty()) servers_.inspect(Purpose::remember);
-  killer.begin(request.handle(), scope);
+  killer.begin({request.handle(), wanted.restart}, wanted.scope);
   for (const Child& child : generations) {
     if (servers_.is_foreign(&child) && !had_left_process) killer.on_foreign();
   }
@@ -327,7 +327,14 @@ void Tools::finish_kill() {
   const auto done = servers_.killer().finish(news_.binary().path);
   if (!done) return;
   const std::string text = kill_text(done->report);
-  for (const RequestHandle caller : done->callers) desk_.answer_tool_text(caller, text, false);
+  for (const Killer::Caller& caller : done->callers) {
+    const ClientRequest* const request = desk_.requests().find(caller.request);
+    if (caller.restarts && request != nullptr && ending_.is_none()) {
+      rebuilds_.restart(*request, text);
+    } else {
+      desk_.answer_tool_text(caller.request, text, false);
+    }
+  }
 }
 
 // ---- the status

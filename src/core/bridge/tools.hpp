@@ -67,7 +67,7 @@ class Tools {
   void show_build_log(ClientRequest& request, std::string_view arguments);
 
   void look(ClientRequest& request, std::string_view arguments, Look::Purpose purpose);
-  void begin_kill(ClientRequest& request, KillScope scope);
+  void begin_kill(ClientRequest& request, const KillArguments& wanted);
   void finish_kill();
   std::string wrong_call(const CallArguments& call);
   StatusFacts status(bool is_for_person) const;

@@ -21,7 +21,7 @@ int reach(KillScope scope) {
 
 }  // namespace
 
-void Killer::begin(RequestHandle caller, KillScope scope) {
+void Killer::begin(Caller caller, KillScope scope) {
   is_wanted_down_ = true;
   if (state_ == State::idle || reach(scope) > reach(scope_)) {
     scope_ = scope;

@@ -27,9 +27,16 @@ class Killer {
   /// `grace`: the time from the SIGTERM of a sweep to its SIGKILL.
   explicit Killer(Milliseconds grace) : grace_(grace) {}
 
+  struct Caller {
+    RequestHandle request;
+    /// Whether the call waits for the next server.
+    bool restarts = false;
+
+    friend bool operator==(const Caller&, const Caller&) = default;
+  };
   /// Begins a kill for a call. If a kill is already on its way, the call joins it, and a wider
   /// scope leads to another sweep.
-  void begin(RequestHandle caller, KillScope scope);
+  void begin(Caller caller, KillScope scope);
   /// No child is left. Returns whether the report is due.
   bool on_children_over(Orders& out);
   /// Handles the result of a sweep. Returns whether the report is due.
@@ -46,7 +53,7 @@ class Killer {
 
   struct Result {
     KillReport report;
-    std::vector<RequestHandle> callers;
+    std::vector<Caller> callers;
   };
   /// Ends a kill whose report is due. Empty if no report is due.
   std::optional<Result> finish(std::optional<std::string> path);
@@ -66,7 +73,7 @@ class Killer {
   const Milliseconds grace_;
   State state_ = State::idle;
   KillScope scope_ = KillScope::automatic;
-  std::vector<RequestHandle> callers_;
+  std::vector<Caller> callers_;
   KillReport report_;
   std::optional<Instant> deadline_;
   bool is_wanted_down_ = false;

@@ -19,7 +19,7 @@ constexpr std::size_t kOpeningQuoteMax = limits::kKiB;
 
 }  // namespace
 
-std::string BuiltinTool::definition(std::string_view offered_name, std::string_view rebuild,
+std::string BuiltinTool::definition(std::string_view offered_name, std::string_view after_edit,
                                     const ServerTraits& traits) const {
   std::string words(description);
   std::string_view taken = properties;
@@ -28,8 +28,8 @@ std::string BuiltinTool::definition(std::string_view offered_name, std::string_v
   } else if (!traits.has_process && !of_tool.empty()) {
     words = of_tool;
     taken = {};
-  } else if (!rebuild.empty() && !beside_rebuild.empty()) {
-    words = fmt::format("{} After an edit, call {} instead.", beside_rebuild, rebuild);
+  } else {
+    words += after_edit;
   }
   return fmt::format(
       R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{{{}}}{}}},)json"
@@ -40,16 +40,18 @@ std::string BuiltinTool::definition(std::string_view offered_name, std::string_v
       changes_things, is_idempotent);
 }
 
-BuiltinNames::BuiltinNames(std::vector<BuiltinTool> tools, bool has_build,
-                           std::map<Builtin, std::string> chosen, std::set<Builtin> allowed,
-                           const ServerTraits& traits)
+BuiltinNames::BuiltinNames(std::vector<BuiltinTool> tools, const BridgeConfig& config)
     : tools_(std::move(tools)),
-      chosen_(std::move(chosen)),
-      allowed_(std::move(allowed)),
-      traits_(traits) {
+      chosen_(config.tool_names),
+      allowed_(config.tools),
+      traits_(ServerTraits::of(config)),
+      has_build_(!config.build_command.empty()),
+      watches_sources_(!config.watch_patterns.empty()),
+      watches_binary_(config.watches_binary),
+      needs_no_build_(config.needs_no_build) {
   for (const BuiltinTool& tool : tools_) {
     if (tool.offered == BuiltinTool::Offered::always ||
-        (tool.offered == BuiltinTool::Offered::with_build && has_build)) {
+        (tool.offered == BuiltinTool::Offered::with_build && has_build_)) {
       offer(tool.builtin);
     }
   }
@@ -102,32 +104,92 @@ std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
   for (const Offered& offered : offered_) {
-    definitions.push_back(offered.tool->definition(offered.name, name(Builtin::rebuild), traits_));
+    const bool is_kill = offered.tool->builtin == Builtin::kill;
+    definitions.push_back(
+        offered.tool->definition(offered.name, is_kill ? kill_sentence() : "", traits_));
   }
   return definitions;
 }
 
-std::string BuiltinNames::instructions() const {
-  std::string text = "This server is under development behind mcp-sitter.";
-  const auto add = [&](Builtin builtin, std::string_view before, std::string_view behind) {
-    if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
-  };
-  add(Builtin::rebuild, "After an edit, call ", "; it builds and restarts the server");
-  if (!traits_.starts_here) {
-    text += " After an edit, restart the server where it was started; calls wait for it.";
-  } else if (!traits_.has_process) {
-    text += " Each call runs the tool anew, so an edit counts from the next call on.";
-    add(Builtin::kill, "", " ends the calls that are running");
-  } else if (offers(Builtin::rebuild)) {
-    add(Builtin::kill, "", " stops the server; the next call starts it again");
-  } else {
-    add(Builtin::kill, "After an edit, call ", "; the next call starts the new code");
+BuiltinNames::Edits BuiltinNames::edits() const {
+  if (!traits_.starts_here) return Edits::restarted_elsewhere;
+  if (watches_sources_ && (traits_.has_process || has_build_)) return Edits::saved;
+  if (offers(Builtin::rebuild)) return Edits::rebuilt;
+  if (!traits_.has_process) return Edits::in_next_call;
+  if (watches_binary_) return Edits::built;
+  return needs_no_build_ ? Edits::restarted : Edits::killed_and_built;
+}
+
+/// What the model does after an edit of the server.
+std::string BuiltinNames::edit_sentences() const {
+  const std::string kill = name(Builtin::kill);
+  const std::string rebuild = name(Builtin::rebuild);
+  switch (edits()) {
+    case Edits::restarted_elsewhere:
+      return " After an edit, restart the server where it was started; calls wait for it.";
+    case Edits::in_next_call:
+      return " Each call runs the tool anew, so an edit counts from the next call on.";
+    case Edits::saved:
+      return fmt::format(
+          " A save {}restarts the server, and calls wait for the new code.{}",
+          has_build_ ? "builds and " : "",
+          rebuild.empty() ? "" : fmt::format(" {} builds at once and shows the errors.", rebuild));
+    case Edits::built:
+      return " After an edit, build: a new file of the server restarts it, and calls wait for it.";
+    case Edits::rebuilt:
+      return fmt::format(" After an edit, call {}; it builds and restarts the server.", rebuild);
+    case Edits::restarted:
+      if (kill.empty()) break;
+      return fmt::format(
+          R"( After an edit, call {} {{"restart": true}}; it starts the new code and says which )"
+          "tools changed.",
+          kill);
+    case Edits::killed_and_built:
+      if (kill.empty()) break;
+      return fmt::format(
+          " After an edit, call {} and build; the next call starts the new code, and so does "
+          R"({} {{"restart": true}}, which says which tools changed.)",
+          kill, kill);
   }
-  add(Builtin::status, "", " shows its state");
-  add(Builtin::child_stderr, "", " shows its stderr");
-  add(Builtin::binary_info, "", " shows its file");
+  return {};
+}
+
+/// What the description of sitter_kill says about an edit.
+std::string BuiltinNames::kill_sentence() const {
+  switch (edits()) {
+    case Edits::saved:
+    case Edits::built:
+      return " Not needed after an edit: a change restarts the server.";
+    case Edits::rebuilt:
+      return fmt::format(" After an edit, call {} instead.", name(Builtin::rebuild));
+    case Edits::restarted:
+      return " After an edit, restart it.";
+    case Edits::killed_and_built:
+      return " Call it after an edit, or to unlock the binary.";
+    case Edits::restarted_elsewhere:
+    case Edits::in_next_call:
+      break;
+  }
+  return {};
+}
+
+std::string BuiltinNames::instructions() const {
+  std::string text = "This server is under development behind mcp-sitter." + edit_sentences();
+  const auto add = [&](Builtin builtin, std::string_view does) {
+    if (offers(builtin)) text += fmt::format(" {}{}.", name(builtin), does);
+  };
+  if (!traits_.has_process) {
+    add(Builtin::kill, " ends the calls that are running");
+  } else if (edits() == Edits::saved || edits() == Edits::built) {
+    add(Builtin::kill, " stops the server; no save starts it, the next call does");
+  } else if (edits() == Edits::rebuilt) {
+    add(Builtin::kill, " stops the server; the next call starts it again");
+  }
+  add(Builtin::status, " shows its state");
+  add(Builtin::child_stderr, " shows its stderr");
+  add(Builtin::binary_info, " shows its file");
   text += " Text in a result that begins with [mcp-sitter] reports restarts and crashes.";
-  add(Builtin::call, "", " calls a tool that is not in your list");
+  add(Builtin::call, " calls a tool that is not in your list");
   return text;
 }
 

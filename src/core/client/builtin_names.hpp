@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/server_traits.hpp"
+#include "sitter/bridge_config.hpp"
 #include "sitter/builtin.hpp"
 
 namespace sitter {
@@ -27,10 +28,8 @@ struct BuiltinTool {
   /// The default name.
   std::string_view name;
   std::string_view description;
-  /// The description beside a tool for rebuilds, which is the first choice after an edit; that of a
-  /// server that is started elsewhere; and that of a command-line tool, which then takes no
-  /// arguments. Empty if it is the same.
-  std::string_view beside_rebuild = {};
+  /// The description for a server that is started elsewhere, and that for a command-line tool,
+  /// which then takes no arguments. Empty if it is the same.
   std::string_view of_foreign = {};
   std::string_view of_tool = {};
   /// Raw members of `properties` and raw items of `required` in the input schema.
@@ -41,8 +40,8 @@ struct BuiltinTool {
   bool is_idempotent = true;
 
   /// The raw JSON of the tool under this name. It has only members that exist in every revision of
-  /// the protocol. `rebuild`: the tool to call after an edit; empty if none is offered.
-  std::string definition(std::string_view offered_name, std::string_view rebuild = {},
+  /// the protocol. `after_edit`: what else the description says.
+  std::string definition(std::string_view offered_name, std::string_view after_edit = {},
                          const ServerTraits& traits = {}) const;
 };
 
@@ -51,12 +50,9 @@ struct BuiltinTool {
 /// name, and ours gets `outer_` before its name, again and again until the name is free.
 class BuiltinNames {
  public:
-  /// `tools`: all tools, in the order in which they are offered. `has_build`: whether the tools for
-  /// builds are offered. `chosen`: names that replace the plain names. `allowed`: no other tool is
-  /// offered. `traits`: how an edit takes effect.
-  BuiltinNames(std::vector<BuiltinTool> tools, bool has_build,
-               std::map<Builtin, std::string> chosen, std::set<Builtin> allowed,
-               const ServerTraits& traits);
+  /// `tools`: all tools, in the order in which they are offered. The configuration says which of
+  /// them may be offered, under which names, and how an edit of the server takes effect.
+  BuiltinNames(std::vector<BuiltinTool> tools, const BridgeConfig& config);
   // It points into `tools_`.
   BuiltinNames(const BuiltinNames&) = delete;
   BuiltinNames(BuiltinNames&&) = default;
@@ -95,12 +91,30 @@ class BuiltinNames {
     std::string name;
   };
 
+  /// How an edit of the server takes effect.
+  enum class Edits {
+    restarted_elsewhere,  ///< whoever has started the server restarts it
+    in_next_call,         ///< each call runs the tool anew
+    saved,                ///< a save builds, if there is a build command, and restarts the server
+    built,                ///< a new file of the server restarts it
+    rebuilt,              ///< sitter_rebuild builds and restarts the server
+    restarted,            ///< sitter_kill restarts the server, which needs no build
+    killed_and_built,     ///< sitter_kill ends the server, and the next call starts what was built
+  };
+
+  Edits edits() const;
+  std::string edit_sentences() const;
+  std::string kill_sentence() const;
   std::string start_clause() const;
 
   std::vector<BuiltinTool> tools_;
   std::map<Builtin, std::string> chosen_;
   std::set<Builtin> allowed_;
   ServerTraits traits_;
+  bool has_build_ = false;
+  bool watches_sources_ = false;
+  bool watches_binary_ = false;
+  bool needs_no_build_ = false;
   std::vector<Offered> offered_;
 };
 

@@ -116,6 +116,8 @@ struct ClientRequest {
     Batches::Number batch = Batches::kNone;
     /// The request came as a sitter_call.
     bool is_passed_call = false;
+    /// A sitter_kill that starts the server again.
+    bool restarts = false;
   };
   std::unique_ptr<Extra> extra;
   /// The tool of a tools/call.

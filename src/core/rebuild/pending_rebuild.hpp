@@ -40,6 +40,8 @@ struct RebuildCaller {
   std::optional<Instant> deadline = {};
   /// How long the build had already run when the request joined it.
   std::optional<Milliseconds> joined_after = {};
+  /// What a call of sitter_kill also answers: the report of the kill.
+  std::string kill_report = {};
 };
 
 /// A rebuild on its way: first the build, if there is a build command, and then a new child. Calls
@@ -70,6 +72,8 @@ struct PendingRebuild {
   /// row began.
   Instant begun;
   State state = State::build;
+  /// False for a restart, which starts what is built already.
+  bool builds = true;
   RebuildMode mode = RebuildMode::swap;
   std::vector<RebuildCaller> callers;
   /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its

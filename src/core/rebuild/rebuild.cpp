@@ -64,6 +64,7 @@ bool is_failure(const RebuildReport& report) {
 }
 
 std::string rebuild_text(const RebuildReport& report) {
+  if (report.is_restart && !report.notice.empty()) return report.notice;
   std::string text = "[mcp-sitter] ";
   if (!report.cause.empty()) text += brief(report.cause, kCauseBytesMax) + ": ";
   if (report.build) text += build_clause(*report.build);
@@ -72,7 +73,7 @@ std::string rebuild_text(const RebuildReport& report) {
     text += end_clause(*report.start_failure);
   }
   if (!report.build && !report.start_failure) {
-    text += "no --build command is set";
+    text += report.is_restart ? "the server was killed" : "no --build command is set";
     if (report.server == Server::restarted) text += "; the server was started anew";
   }
   text += ".";

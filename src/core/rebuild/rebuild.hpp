@@ -56,6 +56,8 @@ struct RebuildReport {
   /// The excerpt of the build's output.
   std::string output;
   Server server = Server::restarted;
+  /// sitter_kill has asked to start what is built already.
+  bool is_restart = false;
   /// The text of the notice; empty if there is nothing to tell.
   std::string notice;
   /// How the new child ended, if it did not come to serve.

@@ -21,8 +21,7 @@ void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, co
   const bool is_new = !rebuild_;
   const bool is_free = is_new || !rebuild_->is_wanted();
   if (is_new) rebuild_.emplace(turn.now.steady);
-  if (!is_new && is_build_timed_out()) {
-    // The running build has reached a time limit that is not the limit of this call.
+  if (!is_new && misses_call()) {
     rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
     return;
   }
@@ -68,6 +67,14 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   begin_anew(turn);
 }
 
+void Rebuilder::restart(RebuildCaller caller, const Turn& turn) {
+  const bool is_new = !rebuild_;
+  if (is_new) rebuild_.emplace(turn.now.steady);
+  if (!rebuild_->is_wanted()) rebuild_->builds = false;
+  rebuild_->callers.push_back(std::move(caller));
+  if (is_new) begin_anew(turn);
+}
+
 void Rebuilder::build_for_requests(std::string cause, const Turn& turn) {
   rebuild_.emplace(turn.now.steady);
   rebuild_->is_for_requests = true;
@@ -104,9 +111,11 @@ bool Rebuilder::has_begun() const {
   return true;
 }
 
-/// Whether the build has reached the limit of all its callers, and is being stopped.
-bool Rebuilder::is_build_timed_out() const {
-  return rebuild_->state == State::build && build_->is_stopped();
+/// Whether the rebuild brings nothing to a call that comes now: it was begun without a build, or
+/// its build has reached the limit of all its callers, and is being stopped.
+bool Rebuilder::misses_call() const {
+  return (options_.has_build && !rebuild_->builds) ||
+         (rebuild_->state == State::build && build_->is_stopped());
 }
 
 void Rebuilder::begin_anew(const Turn& turn) {
@@ -122,7 +131,7 @@ void Rebuilder::begin_anew(const Turn& turn) {
 
 /// Starts the build. If nothing is built, goes on to what follows the build.
 void Rebuilder::start_build(const Turn& turn) {
-  if (!options_.has_build) {
+  if (!options_.has_build || !rebuild_->builds) {
     rebuild_->state = State::room;
     return;
   }

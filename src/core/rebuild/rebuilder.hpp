@@ -69,6 +69,9 @@ class Rebuilder {
   /// that is already starting need not serve before it is replaced.
   void reload(const Reload& wanted, const std::optional<RebuildCaller>& caller, bool may_replace,
               const Turn& turn);
+  /// Starts a child without a build, after a kill. The call joins a rebuild that has survived the
+  /// kill.
+  void restart(RebuildCaller caller, const Turn& turn);
   /// Begins a rebuild for the requests that wait for a missing command. No rebuild may be on.
   void build_for_requests(std::string cause, const Turn& turn);
   /// Begins the rebuild that was asked for while `before` was on its way. `take` has returned
@@ -150,7 +153,7 @@ class Rebuilder {
 
  private:
   bool has_begun() const;
-  bool is_build_timed_out() const;
+  bool misses_call() const;
   void begin_anew(const Turn& turn);
   void start_build(const Turn& turn);
   void stop_build(BuildResult::Outcome outcome, const Turn& turn);

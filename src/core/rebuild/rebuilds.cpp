@@ -54,6 +54,13 @@ void Rebuilds::call(ClientRequest& request, const RebuildArguments& arguments) {
                   desk_.turn());
 }
 
+void Rebuilds::restart(const ClientRequest& call, const std::string& kill_report) {
+  servers_.killer().on_wanted();
+  RebuildCaller caller{call.handle(), !call.is_control()};
+  caller.kill_report = kill_report;
+  rebuilder_.restart(std::move(caller), desk_.turn());
+}
+
 void Rebuilds::on(const fact::ReloadAsked& fact) {
   // A call that the client is still owed may wait for the next description of a tool.
   const bool may_follow = ending_.is_none() || !servers_.traits().has_process;

@@ -37,6 +37,8 @@ class Rebuilds {
 
   /// A call of the model.
   void call(ClientRequest& request, const RebuildArguments& arguments);
+  /// Starts the server anew after a kill, for this call. `kill_report` becomes part of the answer.
+  void restart(const ClientRequest& call, const std::string& kill_report);
   void on(const fact::ReloadAsked& fact);
   /// Asks for a reload. `caller` gets the answer; it may be null.
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);

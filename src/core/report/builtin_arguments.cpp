@@ -129,10 +129,11 @@ class Arguments {
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
   Arguments arguments(raw);
-  arguments.allow_only({"scope"});
+  arguments.allow_only({"scope", "restart"});
   std::string scope = "auto";
   arguments.read_string("scope", scope);
   KillArguments kill;
+  arguments.read_bool("restart", kill.restart);
   if (scope == "child") {
     kill.scope = KillScope::child;
   } else if (scope == "same-executable") {

@@ -23,6 +23,8 @@ inline constexpr std::size_t kArgumentsBytesMax = 64 * kKiB;
 
 struct KillArguments {
   KillScope scope = KillScope::automatic;
+  /// Whether the server is started again at once.
+  bool restart = false;
 
   friend bool operator==(const KillArguments&, const KillArguments&) = default;
 };

@@ -95,7 +95,9 @@ std::string News::old_code_in(const ClientRequest& request) const {
   }
   const OldCode::Change* const change = old_code_.untold(request.gen);
   if (change == nullptr || rebuilds_.is_on()) return {};
-  const std::string tool = desk_.names().first_name({Builtin::rebuild, Builtin::kill});
+  const BuiltinNames& names = desk_.names();
+  std::string tool = names.first_name({Builtin::rebuild, Builtin::kill});
+  if (!tool.empty() && !names.offers(Builtin::rebuild)) tool += R"( {"restart": true})";
   return old_code_text(*change, restart_clause(tool) + ", then call again", now_.wall);
 }
 
@@ -334,7 +336,9 @@ void News::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
   report.kill_tool = names.name(Builtin::kill);
   report.log_tool = names.name(Builtin::build_log);
   report.stderr_tool = names.name(Builtin::child_stderr);
-  if (const Build* const build = rebuilds_.rebuilder().build(); build != nullptr) {
+  report.is_restart = !rebuild.builds;
+  if (const Build* const build = rebuilds_.rebuilder().build();
+      build != nullptr && rebuild.builds) {
     report.build = build->result();
     report.output = build->excerpt();
   }
@@ -361,7 +365,8 @@ void News::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
     ClientRequest* const caller = desk_.requests().find(waiting.request);
     if (caller == nullptr) continue;
     report.joined_after = waiting.joined_after;
-    const std::string text = rebuild_text(caller->is_control() ? for_person(report) : report);
+    std::string text = rebuild_text(caller->is_control() ? for_person(report) : report);
+    if (!waiting.kill_report.empty()) text += "\n" + waiting.kill_report;
     std::string line = desk_.tool_text_line(*caller, text, is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_.is_waiting() && !caller->is_control()) {

@@ -22,6 +22,8 @@ struct LaunchRequest {
   /// Read anew at every launch. Empty: no file.
   std::string env_file;
   Role role = Role::child;
+  /// A build makes the file under development, so that it may be missing.
+  bool is_built = false;
   /// Whether the process may go on when the bridge has ended.
   bool outlives_bridge = false;
   /// What has named `cwd`, for texts.

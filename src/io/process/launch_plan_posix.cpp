@@ -13,6 +13,7 @@
 #include "core/base/text.hpp"
 #include "io/process/env_file.hpp"
 #include "io/process/launch_plan.hpp"
+#include "io/process/runners.hpp"
 #include "io/system/file_descriptor.hpp"
 
 extern char** environ;  // NOLINT: the system's name
@@ -207,14 +208,18 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   plan.arguments.insert(plan.arguments.begin(), request.command);
   if (request.command.find('/') != std::string::npos) {
     plan.program = tidy(plan.cwd, request.command);
-    return plan;
+  } else {
+    Search search = search_path(plan, request.command);
+    if (search.found.empty()) {
+      return LaunchFailure{.reason = not_found(plan, request.command, search.skipped),
+                           .is_missing = search.skipped.empty()};
+    }
+    plan.program = search.found;
   }
-  Search search = search_path(plan, request.command);
-  if (search.found.empty()) {
-    return LaunchFailure{.reason = not_found(plan, request.command, search.skipped),
-                         .is_missing = search.skipped.empty()};
-  }
-  plan.program = search.found;
+  const auto missing = request.is_built
+                           ? missing_script(runner_kind(plan.program), request.arguments, plan.cwd)
+                           : std::nullopt;
+  if (missing) return LaunchFailure{.reason = "no such file: " + *missing, .is_missing = true};
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "core/base/ascii.hpp"
+#include "io/process/launch_plan.hpp"
 
 namespace sitter {
 namespace {
@@ -52,6 +53,15 @@ constexpr std::string_view kNoPrograms[] = {
     ".fsproj", ".sln",   ".xml",  ".ini",  ".cfg", ".conf", ".config", ".txt",
     ".md",     ".log",   ".pem",  ".key",  ".crt", ".db",   ".sqlite", ".csv",
 };
+
+// Files that an interpreter runs.
+constexpr std::string_view kPrograms[] = {
+    ".js", ".mjs", ".cjs", ".ts",  ".mts", ".cts", ".tsx", ".py", ".pyz", ".rb",   ".php",
+    ".pl", ".sh",  ".lua", ".jar", ".dll", ".exs", ".jl",  ".r",  ".kts", ".dart", ".ps1",
+};
+
+// Those that a build makes from another source.
+constexpr std::string_view kBuilt[] = {".jar", ".dll", ".class"};
 
 // Programs that start another program anew when files change.
 constexpr std::string_view kWatchers[] = {
@@ -127,6 +137,33 @@ std::optional<std::string> python_module(const fs::path& base, std::string name)
   return std::nullopt;
 }
 
+/// What `take` returns for the first argument for which it returns anything. A module or code ends
+/// the search.
+template <class Take>
+std::optional<std::string> first_program(const std::vector<std::string>& arguments,
+                                         const std::string& cwd, Take take) {
+  fs::path base = cwd;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    bool has_next = i + 1 < arguments.size();
+    if (word == "-m" && has_next) {
+      // The arguments after the module belong to the module.
+      return python_module(base, arguments[i + 1]);
+    } else if (word == "--directory" && has_next) {
+      // uv changes to this directory.
+      base /= arguments[++i];
+    } else if (contains(kOptionsWithFile, word) && has_next) {
+      ++i;
+    } else if (comes_with_code(word) && has_next) {
+      // The words behind the code are its arguments. `sh -e` and `php -c` have a file instead.
+      if (!file_at(base / arguments[i + 1])) return std::nullopt;
+    } else if (!word.empty() && word.front() != '-') {
+      if (auto file = take(base, word)) return file;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Runner runner_kind(std::string_view program) {
@@ -146,26 +183,47 @@ bool restarts_itself(const std::vector<std::string>& words) {
 
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd) {
-  fs::path base = cwd;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    bool has_next = i + 1 < arguments.size();
-    if (word == "-m" && has_next) {
-      // The arguments after the module belong to the module.
-      return python_module(base, arguments[i + 1]);
-    } else if (word == "--directory" && has_next) {
-      // uv changes to this directory.
-      base /= arguments[++i];
-    } else if (contains(kOptionsWithFile, word) && has_next) {
-      ++i;
-    } else if (comes_with_code(word) && has_next) {
-      // The words behind the code are its arguments. `sh -e` and `php -c` have a file instead.
-      if (!file_at(base / arguments[i + 1])) return std::nullopt;
-    } else if (!word.empty() && word.front() != '-') {
-      if (auto file = program_file(base, word)) return file;
+  return first_program(arguments, cwd, program_file);
+}
+
+std::optional<std::string> missing_script(Runner kind, const std::vector<std::string>& arguments,
+                                          const std::string& cwd) {
+  if (kind != Runner::interpreter && kind != Runner::wrapper) return std::nullopt;
+  if (script_of(arguments, cwd)) return std::nullopt;
+  const auto found = first_program(
+      arguments, cwd,
+      [&](const fs::path& base, const std::string& word) -> std::optional<std::string> {
+        const fs::path path = base / word;
+        const bool has_slash = kind == Runner::interpreter && word.find('/') != std::string::npos &&
+                               word.find("://") == std::string::npos && word.front() != '@';
+        if (!has_slash && !contains(kPrograms, ascii_lower(path.extension().string()))) return {};
+        return path.lexically_normal().string();
+      });
+  std::error_code error;
+  return found && !fs::exists(*found, error) ? found : std::nullopt;
+}
+
+bool runs_source(const std::string& command, const std::vector<std::string>& arguments,
+                 const std::string& cwd) {
+  const auto is_source = [](const std::string& file) {
+    return contains(kPrograms, fs::path(file).extension().string()) ||
+           !shebang_words(first_line_of(file)).empty();
+  };
+  switch (runner_kind(command)) {
+    case Runner::wrapper: {
+      const auto file = script_of(arguments, cwd);
+      return !file || is_source(*file);
     }
+    case Runner::interpreter:
+      return std::none_of(arguments.begin(), arguments.end(), [](const std::string& word) {
+        return comes_with_code(word) || contains(kBuilt, fs::path(word).extension().string());
+      });
+    case Runner::none:
+      return command.find('/') != std::string::npos && is_source(fs::path(cwd) / command);
+    case Runner::remote:
+      break;
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace sitter

@@ -35,4 +35,15 @@ bool restarts_itself(const std::vector<std::string>& words);
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd);
 
+/// The file under development that `script_of` would find, if it existed: the first argument that
+/// looks like the name of a program file, because of its ending or, behind an interpreter, because
+/// of a slash. Nothing if an argument names a file that exists. Returns an absolute path.
+std::optional<std::string> missing_script(Runner kind, const std::vector<std::string>& arguments,
+                                          const std::string& cwd);
+
+/// Whether an edit of the source takes effect at the next start of this command, without a build of
+/// its own: an interpreter or a wrapper runs the source, or the command is a script.
+bool runs_source(const std::string& command, const std::vector<std::string>& arguments,
+                 const std::string& cwd);
+
 }  // namespace sitter
