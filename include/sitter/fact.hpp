@@ -168,8 +168,14 @@ struct ImageSwept {
   struct Process {
     std::int64_t pid = 0;
     std::string command;
+    /// Of a process that was signalled: the mcp-sitter that was asked to end it instead. Of one
+    /// that was left alone: the mcp-sitter that supervises it. 0 if there is none.
+    std::int64_t supervisor = 0;
   };
   std::vector<Process> processes;
+  /// Processes of the same file to which the scope does not reach. Without a supervisor, the
+  /// process has other arguments.
+  std::vector<Process> left_alone = {};
 };
 /// The answer to `order::InspectBinary`.
 struct BinaryInspected {

@@ -61,8 +61,10 @@ struct ReleaseChild {
   Generation gen = kNoGeneration;
 };
 
-/// Signal every other process that runs the same executable as the last child. The shell answers
-/// with `ImageSwept`, which lists the signalled processes.
+/// Signal the other processes that run the same executable as the last child, as far as the scope
+/// reaches. A server of another mcp-sitter is ended by that one, which is asked before the first
+/// signal, so that it knows why; the last signal comes from here. The shell answers with
+/// `ImageSwept`.
 struct SweepImage {
   KillScope scope = KillScope::automatic;
   SignalUnit::How how = SignalUnit::How::terminate;

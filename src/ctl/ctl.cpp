@@ -283,6 +283,10 @@ int kill(const Choice& choice) {
     rows.push_back({number(one["pid"]), or_dash(text_in(one, "relation")),
                     or_dash(text_in(one, "how")), or_dash(text_in(one, "command"))});
   }
+  for (const Json& one : report.value("leftAlone", Json::array())) {
+    rows.push_back({number(one["pid"]), "left alone", or_dash(text_in(one, "reason")),
+                    or_dash(text_in(one, "command"))});
+  }
   if (rows.size() > 1) print(table(rows));
   const std::string note = text_in(report, "note");
   if (!note.empty()) print(note);

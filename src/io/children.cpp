@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "io/control/other_bridge.hpp"
 #include "io/files/binary_info.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch.hpp"
@@ -211,13 +212,30 @@ std::optional<Fact> Children::carry_out(const order::ReleaseChild& order, WallTi
 
 std::optional<Fact> Children::carry_out(const order::SweepImage& order, WallTime) {
   fact::ImageSwept fact;
-  const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
-  for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
-    if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
+  const UnitSignal signal = signal_of(order.how);
+  const auto [image, arguments] = last_binary_.program_to_sweep(order.scope);
+  asked_.clear();
+  for (const SameImage& process : same_image(image, not_of(kNoGeneration))) {
+    const long supervisor = process.supervisor ? process.supervisor->pid : 0;
+    if (order.scope == KillScope::automatic &&
+        (supervisor != 0 || process.arguments != arguments)) {
+      fact.left_alone.push_back({process.pid, process.command, supervisor});
+    } else if (signal == UnitSignal::terminate && is_asked_to_end(process)) {
+      fact.processes.push_back({process.pid, process.command, supervisor});
+    } else if (signal_same_image(process.pid, image, signal) == Delivery::delivered) {
       fact.processes.push_back({process.pid, process.command});
     }
   }
   return fact;
+}
+
+/// Whether another bridge was asked to end the process, which belongs to its server.
+bool Children::is_asked_to_end(const SameImage& process) {
+  if (!process.supervisor || is_errand(process.supervisor->gen)) return false;
+  const long pid = process.supervisor->pid;
+  if (asked_.contains(pid)) return true;
+  FileDescriptor connection = ask_to_end_server(pid);
+  return connection.is_open() && asked_.emplace(pid, std::move(connection)).second;
 }
 
 std::optional<Fact> Children::carry_out(const order::InspectBinary& order, WallTime now) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,10 +12,12 @@
 #include "io/files/loaded_binary.hpp"
 #include "io/files/source_look.hpp"
 #include "io/process/child_process.hpp"
+#include "io/process/image_sweep.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/output_drain.hpp"
 #include "io/stream/log.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/cli.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/order.hpp"
@@ -104,6 +107,7 @@ class Children {
   bool restarts_itself(Child& child) const;
   SourceLook::Seen look_at(Child& child, WallTime now);
   std::optional<SharedImage> shared_by(const LoadedBinary& binary);
+  bool is_asked_to_end(const SameImage& process);
 
   EventLoop& loop_;
   Parts parts_;
@@ -113,6 +117,9 @@ class Children {
   /// The binary of the last child that has gone.
   LoadedBinary last_binary_;
   std::string started_files_;
+  /// The bridges that were asked to end their servers by the last sweep, with the connections over
+  /// which they hear of it.
+  std::map<long, FileDescriptor> asked_;
 };
 
 }  // namespace sitter

@@ -144,6 +144,27 @@ TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButAR
   child(2, result(2));
 }
 
+TEST_F(BridgeControlTest, AKillWithoutAServerEndsNoProcessOfOthers) {
+  open_session();
+  dies(1, 3);
+  done();
+  asks("kill");
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("sweep"))));
+  EXPECT_THAT(got_text(), HasSubstr("\"count\": 0"));
+}
+
+TEST_F(BridgeControlTest, AKillOfAnotherSitterIsToldAsSuchAndEndsTheServerOnly) {
+  config.restarts = BridgeConfig::Restarts::eager;
+  open_session();
+  client(call(2, "echo"));
+  asks("kill", R"json(,"arguments":{"scope":"child"},"by":4711)json");
+  dies(1, 0);
+  EXPECT_THAT(answer().dump(),
+              HasSubstr("the server was killed by sitter_kill of another mcp-sitter (pid 4711)"));
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains(AnyOf(HasSubstr("sweep"), HasSubstr("start")))));
+}
+
 TEST_F(BridgeControlTest, AfterAKillNoSaveStartsTheServerAlsoIfTheReplacedServerEndsLast) {
   config.watch_patterns = {"src"};
   config.build_command.clear();

@@ -155,13 +155,13 @@ TEST_F(BridgeKillTest, OthersOfTheSameExecutableAreTerminatedAndThenKilled) {
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
   dies(1, 0);
-  EXPECT_THAT(done(), Contains("sweep auto terminate"));
+  EXPECT_THAT(done(), Contains("sweep same-file terminate"));
   image_swept({{77, "server --other"}, {78, "server"}});
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(499));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("sweep auto kill"));
+  EXPECT_THAT(done(), ElementsAre("sweep same-file kill"));
   image_swept({{78, "server"}});
   const auto killed = report()["killed"];
   ASSERT_EQ(killed.size(), 3u);
@@ -223,7 +223,7 @@ TEST_F(BridgeKillTest, AJoiningKillCanWidenTheScope) {
   client(call(3, "sitter_kill", R"json({"scope":"child"})json"));
   done();
   dies(1, 0);
-  EXPECT_THAT(done(), Contains("sweep auto terminate"));
+  EXPECT_THAT(done(), Contains("sweep same-file terminate"));
 }
 
 TEST_F(BridgeKillTest, AKillThatAnotherWidensIsAnsweredBehindTheSweep) {
@@ -236,7 +236,7 @@ TEST_F(BridgeKillTest, AKillThatAnotherWidensIsAnsweredBehindTheSweep) {
   // The first look is for the first call, which begins only now. The other two are for the second
   // call: for its beginning and for its report.
   binary_inspected();
-  EXPECT_THAT(done(), ElementsAre("sweep auto terminate"));
+  EXPECT_THAT(done(), ElementsAre("sweep same-file terminate"));
   binary_inspected();
   binary_inspected();
   EXPECT_THAT(client_got(), IsEmpty());

@@ -34,8 +34,9 @@ class KillerTest : public ::testing::Test {
     }
     return sweeps;
   }
-  bool swept(std::vector<fact::ImageSwept::Process> processes) {
-    return killer_.on_swept({std::move(processes)}, now_);
+  bool swept(std::vector<fact::ImageSwept::Process> processes,
+             std::vector<fact::ImageSwept::Process> left_alone = {}) {
+    return killer_.on_swept({std::move(processes), std::move(left_alone)}, now_);
   }
   void time_passes(Milliseconds duration) {
     now_.steady += duration;
@@ -87,6 +88,35 @@ TEST_F(KillerTest, KillsTerminatedProcessesAfterTheGrace) {
   ASSERT_EQ(result->report.killed.size(), 2u);
   EXPECT_EQ(result->report.killed[0].how, "SIGTERM");
   EXPECT_EQ(result->report.killed[1].how, "SIGKILL");
+}
+
+TEST_F(KillerTest, ASitterThatWasAskedHasTimeForItsOwnKill) {
+  killer_.begin(kFirst, KillScope::same_file);
+  killer_.on_children_over(out_);
+  sweeps();
+  EXPECT_FALSE(swept({{7, "a"}, {8, "b", 70}, {9, "c", 70}}));
+  time_passes(limits::kAskedSitterWait + 2 * kGrace - Milliseconds(1));
+  EXPECT_THAT(sweeps(), IsEmpty());
+  time_passes(Milliseconds(1));
+  EXPECT_THAT(sweeps(), ElementsAre(std::pair(KillScope::same_file, How::kill)));
+  EXPECT_TRUE(swept({{9, "c"}}));
+  const auto killed = killer_.finish({})->report.killed;
+  ASSERT_EQ(killed.size(), 3u);
+  EXPECT_EQ(killed[1].how, "by its mcp-sitter (pid 70)");
+  EXPECT_EQ(killed[2].how, "SIGKILL");
+}
+
+TEST_F(KillerTest, ReportsWhatTheLastSweepHasLeftAlone) {
+  killer_.begin(kFirst, KillScope::automatic);
+  killer_.on_children_over(out_);
+  swept({{7, "a"}}, {{8, "b x"}, {9, "b", 90}});
+  time_passes(kGrace);
+  swept({}, {{9, "b", 90}, {10, "b y"}});
+  const auto left = killer_.finish({})->report.left_alone;
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].reason, "it is the server of another mcp-sitter (pid 90)");
+  EXPECT_EQ(left[1].pid, 10);
+  EXPECT_EQ(left[1].reason, "it runs with other arguments");
 }
 
 TEST_F(KillerTest, ASweepThatFindsNothingIsTheLast) {
@@ -188,6 +218,34 @@ TEST(KillTextTest, ListsWhatWasKilled) {
   "path": "/w/server",
   "count": 1
 })json");
+}
+
+TEST(KillTextTest, ListsWhatWasLeftAloneBehindTheCountAndHowToEndIt) {
+  KillReport report;
+  report.left_alone = {{11, "server serve", "it runs with other arguments"}};
+  EXPECT_EQ(kill_text(report), R"json({
+  "killed": [],
+  "path": null,
+  "count": 0,
+  "leftAlone": [
+    {
+      "pid": 11,
+      "command": "server serve",
+      "reason": "it runs with other arguments"
+    }
+  ],
+  "note": "The scope same-executable ends what leftAlone names."
+})json");
+}
+
+TEST(KillTextTest, NamesTwentyOfThoseThatWereLeftAlone) {
+  KillReport report;
+  report.note = "One could not be ended.";
+  report.left_alone.resize(20);
+  EXPECT_THAT(kill_text(report), Not(HasSubstr("20 of")));
+  report.left_alone.resize(21);
+  EXPECT_THAT(kill_text(report), HasSubstr("\"note\": \"One could not be ended. leftAlone names 20 "
+                                           "of 21. The scope same-executable ends"));
 }
 
 TEST(KillTextTest, NothingToKillIsAnEmptyListWithItsReason) {

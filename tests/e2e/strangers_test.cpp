@@ -17,25 +17,51 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(Strangers, OthersThatRunTheSameFileAreTakenDown) {
-  Program stranger({.command = {server_, "--ignore-eof"}});
-  Program stubborn({.command = {server_, "--ignore-eof", "--ignore-term"}});
-  ASSERT_TRUE(runs(stranger, server_) && runs(stubborn, server_));
-  ScriptedClient client({.command = {server_}});
+TEST_F(Strangers, EndIfTheyRunTheSameCommandAndAreNamedOtherwise) {
+  Program leftover({.command = {server_, "--ignore-eof"}});
+  Program other({.command = {server_, "--ignore-eof", "--ignore-term"}});
+  ASSERT_TRUE(runs(leftover, server_) && runs(other, server_));
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_, "--ignore-eof"}});
   client.open();
   const Json report = kill(client);
-  EXPECT_EQ(report["count"], 3) << report.dump();
-  EXPECT_TRUE(names(report, stranger.pid()));
-  EXPECT_TRUE(names(report, stubborn.pid()));
+  EXPECT_EQ(report["count"], 2) << report.dump();
+  EXPECT_TRUE(names(report, leftover.pid()));
   EXPECT_EQ(report["path"], server_);
-  EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
-  EXPECT_EQ(stubborn.wait(), 128 + SIGKILL);
+  EXPECT_EQ(leftover.wait(), 128 + SIGTERM);
+  ASSERT_EQ(report["leftAlone"].size(), 1);
+  EXPECT_EQ(report["leftAlone"][0]["pid"], other.pid());
+  EXPECT_TRUE(is_alive(other.pid()));
+  EXPECT_TRUE(names(kill(client, {{"scope", "same-executable"}}), other.pid()));
+  EXPECT_EQ(other.wait(), 128 + SIGKILL);
+}
+
+TEST_F(Strangers, TheServerOfAnotherSessionEndsOnlyOnRequestAndItsClientReadsWhy) {
+  const TemporaryDirectory runtime;
+  const ScriptedClient::Setup setup = {.options = {"--kill-grace", "50"},
+                                       .command = {server_, "--ignore-eof"},
+                                       .environment = {"XDG_RUNTIME_DIR=" + runtime.path()}};
+  ScriptedClient other(setup);
+  other.open();
+  const long others_child = other.child_pid();
+  other.call(1, "hang");
+  ScriptedClient client(setup);
+  client.open();
+  // The server that the killed session leaves behind is not in the way either.
+  const Json spared = kill(client);
+  EXPECT_EQ(spared["count"], 1) << spared.dump();
+  EXPECT_THAT(spared["leftAlone"].dump(), HasSubstr(std::to_string(other.program().pid())));
+  EXPECT_TRUE(is_alive(others_child));
+
+  EXPECT_TRUE(names(kill(client, {{"scope", "same-executable"}}), others_child));
+  EXPECT_THAT(text_of(other.answer(1)["result"]),
+              HasSubstr("killed by sitter_kill of another mcp-sitter (pid " +
+                        std::to_string(client.program().pid()) + ")"));
 }
 
 TEST_F(Strangers, AreTakenDownAlsoBeforeTheFirstStart) {
   Program stranger({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(stranger, server_));
-  ScriptedClient client({.command = {server_}});
+  ScriptedClient client({.command = {server_, "--ignore-eof"}});
   const Json report = kill(client);
   EXPECT_EQ(report["count"], 1) << report.dump();
   EXPECT_TRUE(names(report, stranger.pid()));
@@ -60,8 +86,8 @@ TEST_F(Strangers, AreFoundThroughLinksAndPath) {
     Program by_hard_link({.command = {hard, "--ignore-eof"}});
     Program by_its_name({.command = {server_, "--ignore-eof"}});
     ASSERT_TRUE(runs(by_hard_link, hard) && runs(by_its_name, server_));
-    ScriptedClient client(
-        {.options = {"--env", "PATH=" + directory_.path()}, .command = {command}});
+    ScriptedClient client({.options = {"--kill-grace", "50", "--env", "PATH=" + directory_.path()},
+                           .command = {command, "--ignore-eof"}});
     client.open();
     EXPECT_EQ(kill(client)["count"], 3) << command;
     EXPECT_EQ(by_hard_link.wait(), 128 + SIGTERM);
@@ -72,7 +98,7 @@ TEST_F(Strangers, AreFoundThroughLinksAndPath) {
 TEST_F(Strangers, AreFoundWhenTheFileWasReplaced) {
   Program old({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(old, server_));
-  ScriptedClient client({.command = {server_}});
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_, "--ignore-eof"}});
   client.open();
   directory_.copy_program("new", fake_mcp());
   fs::rename(directory_ / "new", server_);
@@ -86,7 +112,7 @@ TEST_F(Strangers, AreFoundWhenTheFileWasReplaced) {
 TEST_F(Strangers, AreFoundWhenTheFileWasDeleted) {
   Program old({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(old, server_));
-  ScriptedClient client({.command = {server_}});
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_, "--ignore-eof"}});
   client.open();
   fs::remove(server_);
   EXPECT_TRUE(names(kill(client), old.pid()));

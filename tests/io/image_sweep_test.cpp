@@ -16,6 +16,7 @@ using testing::is_alive;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::pids;
+using testing::shell;
 using testing::TemporaryDirectory;
 using ::testing::UnorderedElementsAre;
 
@@ -91,6 +92,44 @@ TEST_F(ImageSweepTest, NeverFindsItselfOrItsAncestors) {
               auto found = pids(same_image(ours, {}));
               return std::count(found.begin(), found.end(), getppid());
             }),
+            0);
+}
+
+TEST_F(ImageSweepTest, TellsWhichOtherLivingSitterHasStartedIt) {
+  // Each of the first three leaves one form of the mark, and the last both to its parent only.
+  const std::string both = "env -i prlimit --locks=unlimited " + server_ + " 1000";
+  for (const std::string& script :
+       {"exec " + server_ + " 1000", "exec env -i " + server_ + " 1000",
+        "exec prlimit --locks=unlimited " + server_ + " 1000", both + "; true"}) {
+    const pid_t bridge = fork();
+    if (bridge == 0) {
+      LaunchRequest request{"sh", shell(script), {}, {}, {}};
+      const auto server = testing::launch(request, 5);
+      pause();
+    }
+    const ImageIdentity image = image_at(server_);
+    std::vector<SameImage> found;
+    // In the middle of an exec, a process has neither arguments nor environment.
+    EXPECT_TRUE(testing::eventually([&] {
+      found = same_image(image, {});
+      return found.size() == 1 && found.front().arguments == std::vector<std::string>{"1000"};
+    }));
+    const std::optional<Supervisor> supervisor = found.front().supervisor;
+    EXPECT_TRUE(supervisor && supervisor->pid == bridge && supervisor->gen == 5) << script;
+    EXPECT_EQ(in_another_process([&] { return same_image(image, {}).front().supervisor ? 0 : 1; }),
+              0);
+    kill(bridge, SIGKILL);
+    waitpid(bridge, nullptr, 0);
+    for (const SameImage& left : same_image(image, {})) EXPECT_FALSE(left.supervisor);
+    for (const long pid : pids(found)) signal_same_image(pid, image, UnitSignal::kill);
+    EXPECT_TRUE(testing::eventually([&] { return same_image(image, {}).empty(); }));
+  }
+}
+
+TEST_F(ImageSweepTest, ASitterBelowWhichThisOneRunsIsNoOther) {
+  Child child(server_, {"1000"});
+  EXPECT_EQ(in_another_process(
+                [&] { return same_image(image_of(child.pid()), {}).front().supervisor ? 1 : 0; }),
             0);
 }
 

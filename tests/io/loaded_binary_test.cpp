@@ -39,7 +39,7 @@ TEST_F(LoadedBinaryTest, BeforeTheFirstStartNothingIsLoaded) {
   EXPECT_EQ(facts.build_id.value_or(""), build_id_of(server));
   EXPECT_FALSE(facts.loaded);
   EXPECT_FALSE(facts.stale);
-  EXPECT_EQ(binary.image_to_sweep(KillScope::automatic).path, server);
+  EXPECT_EQ(binary.program_to_sweep(KillScope::automatic).image.path, server);
 }
 
 TEST_F(LoadedBinaryTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
@@ -95,9 +95,9 @@ TEST_F(LoadedBinaryTest, SweepsTheFileThatTheChildWasStartedFrom) {
   const ImageIdentity running = image_of(child->pid());
   rebuild("server");
   for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
-    EXPECT_TRUE(binary.image_to_sweep(scope).is_same_file(running));
+    EXPECT_TRUE(binary.program_to_sweep(scope).image.is_same_file(running));
   }
-  EXPECT_FALSE(binary.image_to_sweep(KillScope::child).is_known());
+  EXPECT_FALSE(binary.program_to_sweep(KillScope::child).image.is_known());
 }
 
 TEST_F(LoadedBinaryTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShell) {
@@ -105,13 +105,13 @@ TEST_F(LoadedBinaryTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShel
   const LaunchRequest command = request("sh", shell("./server; true"));
   LoadedBinary binary(command);
   const auto child = start(binary, command);
-  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_FALSE(binary.program_to_sweep(KillScope::automatic).image.is_known());
   EXPECT_TRUE(binary.shared_image().is_same_file(image_of(child->pid())));
 
   EXPECT_EQ(binary.look(child->pid()).path, server);
   EXPECT_EQ(binary.look(child->pid()).stale, false);
   for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
-    EXPECT_TRUE(binary.image_to_sweep(scope).is_same_file(image_at(server)));
+    EXPECT_TRUE(binary.program_to_sweep(scope).image.is_same_file(image_at(server)));
   }
   EXPECT_FALSE(binary.shared_image().is_known());
   // While nothing runs, the command itself does not show the program.
@@ -123,7 +123,7 @@ TEST_F(LoadedBinaryTest, AToolOfTheSystemBehindAShellIsNotSwept) {
   LoadedBinary binary(command);
   const auto child = start(binary, command);
   EXPECT_EQ(binary.look(child->pid()).path, std::filesystem::canonical("/bin/cat"));
-  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_FALSE(binary.program_to_sweep(KillScope::automatic).image.is_known());
   EXPECT_TRUE(binary.shared_image().is_same_file(image_of(child->pid())));
 }
 
@@ -131,7 +131,7 @@ TEST_F(LoadedBinaryTest, AToolOfTheSystemIsNotSweptEither) {
   const LaunchRequest command = request("/bin/cat");
   LoadedBinary binary(command);
   const auto child = start(binary, command);
-  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_FALSE(binary.program_to_sweep(KillScope::automatic).image.is_known());
   EXPECT_TRUE(binary.shared_image().is_same_file(image_at("/bin/cat")));
 }
 
@@ -147,7 +147,8 @@ TEST_F(LoadedBinaryTest, SweepsTheProgramThatAShellHasExecuted) {
     testing::write_line(child->input, "now");
     expect_answer(child);
     binary.look(child.pid());
-    EXPECT_TRUE(binary.image_to_sweep(KillScope::same_executable).is_same_file(image_at(program)));
+    EXPECT_TRUE(
+        binary.program_to_sweep(KillScope::same_executable).image.is_same_file(image_at(program)));
     EXPECT_EQ(binary.shared_image().is_known(), program != server);
   }
 }
@@ -158,7 +159,7 @@ TEST_F(LoadedBinaryTest, AnInterpreterIsSharedByStrangersBeforeItsFirstStart) {
   for (const LaunchRequest& command : {request("./server"), request("sh", {"server.sh"}),
                                        request("sh", shell("./server; true"))}) {
     const LoadedBinary binary(command);
-    EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+    EXPECT_FALSE(binary.program_to_sweep(KillScope::automatic).image.is_known());
     EXPECT_TRUE(binary.shared_image().is_same_file(image_at("/bin/sh")));
   }
 }
@@ -169,9 +170,9 @@ TEST_F(LoadedBinaryTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
   LoadedBinary binary(command);
   const auto child = start(binary, command);
   EXPECT_EQ(binary.look(child->pid()).path, directory_ / "server.sh");
-  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_FALSE(binary.program_to_sweep(KillScope::automatic).image.is_known());
   for (const ImageIdentity& image :
-       {binary.image_to_sweep(KillScope::same_executable), binary.shared_image()}) {
+       {binary.program_to_sweep(KillScope::same_executable).image, binary.shared_image()}) {
     EXPECT_TRUE(image.is_same_file(image_of(child->pid())));
   }
 }

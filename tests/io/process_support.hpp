@@ -23,9 +23,10 @@
 
 namespace sitter::testing {
 
-inline std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
+template <class Process>
+std::vector<long> pids(const std::vector<Process>& processes) {
   std::vector<long> result;
-  for (const ProcessInfo& process : processes) result.push_back(process.pid);
+  for (const Process& process : processes) result.push_back(process.pid);
   return result;
 }
 
@@ -68,16 +69,18 @@ inline Generation generation_of(const LaunchRequest& request) {
   return request.role == LaunchRequest::Role::build ? -1 : 1;
 }
 
+inline std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request, Generation gen) {
+  return sitter::launch(plan_launch(request), gen, nullptr);
+}
 inline std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
-  return sitter::launch(plan_launch(request), generation_of(request), nullptr);
+  return launch(request, generation_of(request));
 }
 
 /// A child that is started at once. It is killed and reaped at the end.
 class Child {
  public:
   explicit Child(const LaunchRequest& request) : Child(request, generation_of(request)) {}
-  Child(const LaunchRequest& request, Generation gen)
-      : result_(sitter::launch(plan_launch(request), gen, nullptr)) {}
+  Child(const LaunchRequest& request, Generation gen) : result_(testing::launch(request, gen)) {}
   Child(const std::string& command, std::vector<std::string> arguments, Generation gen = 1)
       : Child(LaunchRequest{command, std::move(arguments), {}, {}, {}}, gen) {}
   Child(const Child&) = delete;

@@ -243,9 +243,10 @@ void BridgeTest::write_down(const Order& order) {
     expect_living(f->gen, "a release").is_released = true;
     add_word("release", f->gen);
   } else if (const auto* const g = std::get_if<order::SweepImage>(&order)) {
-    const std::string scope = g->scope == KillScope::automatic ? "auto"
-                              : g->scope == KillScope::child   ? "child"
-                                                               : "same-executable";
+    const std::string scope = g->scope == KillScope::automatic   ? "auto"
+                              : g->scope == KillScope::child     ? "child"
+                              : g->scope == KillScope::same_file ? "same-file"
+                                                                 : "same-executable";
     add_word("sweep " + scope + (g->how == order::SignalUnit::How::kill ? " kill" : " terminate"));
   } else if (const auto* const m = std::get_if<order::InspectBinary>(&order)) {
     if (!plays.inspect) {

@@ -26,6 +26,7 @@ void Conductor::on(const fact::ControlLine& fact) {
       tools_.reload(request, asked.arguments);
       break;
     case Command::kill:
+      if (asked.by != 0) return tools_.kill_for(request, asked.by);
       tools_.run(request, Builtin::kill, asked.arguments);
       break;
     case Command::child_stderr:

@@ -30,6 +30,7 @@ std::variant<ControlRequest, std::string> parse_control_request(std::string_view
     return fmt::format("there is no command '{}'", brief(name, 100));
   }
   if (request.contains("arguments")) parsed.arguments = request["arguments"].dump();
+  if (request.contains("by") && request["by"].is_number_integer()) parsed.by = request["by"];
   parsed.follows = request.value("follow", nlohmann::json()) == true;
   return parsed;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,6 +19,9 @@ struct ControlRequest {
   /// Of child_stderr: {"line": "..."} follows for each line that the server writes from now on and
   /// that `grep` matches.
   bool follows = false;
+  /// Of kill: {"by": PID} comes from another mcp-sitter, whose sitter_kill ends our server. 0 if
+  /// a person asks.
+  std::int64_t by = 0;
 };
 
 /// Returns the request, or a sentence that says what is wrong with the line.

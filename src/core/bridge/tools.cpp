@@ -41,9 +41,9 @@ const std::vector<Tools::Row>& Tools::rows() {
                    "description again.",
         .properties =
             R"json("scope":{"enum":["auto","child","same-executable"],"description":)json"
-            R"json("auto also stops other processes of the server's file; same-executable also )json"
-            R"json(of an interpreter, if allowed"},"restart":{"type":)json"
-            R"json("boolean","description":"start it at once; returns which tools changed"})json",
+            R"json("auto also stops leftovers of the same command; same-executable all that run )json"
+            R"json(its file"},"restart":{"type":"boolean","description":"start it at once; )json"
+            R"json(returns which tools changed"})json",
         .changes_things = true},
        &Tools::kill},
       {{.builtin = Builtin::binary_info,
@@ -175,6 +175,10 @@ void Tools::kill(ClientRequest& request, std::string_view arguments) {
   const auto parsed = parse_kill_arguments(arguments);
   const KillArguments* const wanted = valid(request, parsed);
   if (wanted == nullptr) return;
+  // `ctl kill PID` means the server of that mcp-sitter.
+  if (request.is_control() && servers_.generations().is_empty()) {
+    return begin_kill(request, {KillScope::child, wanted->restart});
+  }
   if (wanted->scope == KillScope::same_executable && !config_.allows_wide_kill) {
     // First the bridge finds out which foreign processes this kill would end.
     request.more().restarts = wanted->restart;
@@ -281,8 +285,8 @@ void Tools::on(const fact::BinaryInspected& fact) {
       if (fact.shared) {
         desk_.answer_tool_text(*request, refusal_text(*fact.shared), true);
       } else if (!ending_.is_stopping()) {
-        // The child has its own executable, so the sweep ends no foreign process.
-        begin_kill(*request, {KillScope::automatic, request->extra->restarts});
+        // The child has its own executable, so the sweep ends no other program.
+        begin_kill(*request, {KillScope::same_file, request->extra->restarts});
       }
       break;
     case Purpose::status:
@@ -300,7 +304,12 @@ void Tools::on(const fact::BinaryInspected& fact) {
   }
 }
 
-void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted) {
+void Tools::kill_for(ClientRequest& request, std::int64_t sitter) {
+  begin_kill(request, {KillScope::child},
+             fmt::format("sitter_kill of another mcp-sitter (pid {})", sitter));
+}
+
+void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std::string cause) {
   Generations& generations = servers_.generations();
   Killer& killer = servers_.killer();
   servers_.starts().cancel_restart();
@@ -313,7 +322,9 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted) {
     if (servers_.is_foreign(&child) && !had_left_process) killer.on_foreign();
   }
   ChildEnd end = servers_.end_for(EndReason::killed_by_sitter);
-  end.why = request.is_control() ? "ctl kill" : desk_.names().name(Builtin::kill);
+  end.why = !cause.empty()         ? std::move(cause)
+            : request.is_control() ? "ctl kill"
+                                   : desk_.names().name(Builtin::kill);
   // A build is about to follow, so no waiting request may start the server again.
   const Child* const shown = generations.shown();
   news_.answer_waiting(end, shown == nullptr ? "" : servers_.ring().tail(shown->gen()));

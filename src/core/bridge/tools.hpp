@@ -39,6 +39,8 @@ class Tools {
   /// `Builtin::call`.
   void run(ClientRequest& request, Builtin builtin, std::string_view arguments);
 
+  /// The sitter_kill of another mcp-sitter ends the server. Answers the request when it is over.
+  void kill_for(ClientRequest& request, std::int64_t sitter);
   /// A reload that `mcp-sitter ctl` asks for. Answers the request when it is over.
   void reload(ClientRequest& request, std::string_view arguments);
 
@@ -67,7 +69,8 @@ class Tools {
   void show_build_log(ClientRequest& request, std::string_view arguments);
 
   void look(ClientRequest& request, std::string_view arguments, Look::Purpose purpose);
-  void begin_kill(ClientRequest& request, const KillArguments& wanted);
+  /// `cause`: see `ChildEnd::why`; empty for a kill of the client or of `mcp-sitter ctl`.
+  void begin_kill(ClientRequest& request, const KillArguments& wanted, std::string cause = {});
   void finish_kill();
   std::string wrong_call(const CallArguments& call);
   StatusFacts status(bool is_for_person) const;

@@ -17,8 +17,15 @@ struct KillReport {
     /// What made the process end: "stdin closed", "SIGTERM", "SIGKILL".
     std::string how;
   };
+  /// A process of the server's file that the scope did not reach.
+  struct LeftAlone {
+    std::int64_t pid = 0;
+    std::string command;
+    std::string reason;
+  };
 
   std::vector<Killed> killed;
+  std::vector<LeftAlone> left_alone = {};
   std::optional<std::string> path;
   /// What else the caller should know, in one sentence; empty if there is nothing.
   std::string note;

@@ -1,5 +1,7 @@
 #include "core/child/killer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -13,10 +15,21 @@ int reach(KillScope scope) {
       return 0;
     case KillScope::automatic:
       return 1;
+    case KillScope::same_file:
+      return 2;
     case KillScope::same_executable:
       break;
   }
-  return 2;
+  return 3;
+}
+
+std::string by_its_sitter(std::int64_t pid) {
+  return fmt::format("by its mcp-sitter (pid {})", pid);
+}
+
+std::string why_left_alone(const fact::ImageSwept::Process& process) {
+  if (process.supervisor == 0) return "it runs with other arguments";
+  return fmt::format("it is the server of another mcp-sitter (pid {})", process.supervisor);
 }
 
 }  // namespace
@@ -45,20 +58,29 @@ bool Killer::on_children_over(Orders& out) {
 bool Killer::on_swept(const fact::ImageSwept& fact, Now now) {
   if (!is_killing()) return false;
   const bool is_last = state_ == State::sweeping_last;
+  bool are_others_asked = false;
   for (const auto& process : fact.processes) {
     const auto known = std::find_if(report_.killed.begin(), report_.killed.end(),
                                     [&](const auto& k) { return k.pid == process.pid; });
     if (known == report_.killed.end()) {
-      report_.killed.push_back(
-          {process.pid, "same-path", process.command, is_last ? "SIGKILL" : "SIGTERM"});
+      report_.killed.push_back({process.pid, "same-path", process.command,
+                                process.supervisor != 0 ? by_its_sitter(process.supervisor)
+                                : is_last               ? "SIGKILL"
+                                                        : "SIGTERM"});
     } else if (is_last) {
       known->how = "SIGKILL";
     }
+    are_others_asked = are_others_asked || process.supervisor != 0;
+  }
+  report_.left_alone.clear();
+  for (const auto& process : fact.left_alone) {
+    report_.left_alone.push_back({process.pid, process.command, why_left_alone(process)});
   }
   // A wider scope may have been asked for since the sweep began.
   if (state_ != State::sweeping && !is_last) return false;
   if (!is_last && !fact.processes.empty()) {
-    deadline_ = now.steady + grace_;
+    // Another mcp-sitter first hears of it, and then closes the stdin of its server.
+    deadline_ = now.steady + (are_others_asked ? limits::kAskedSitterWait + 2 * grace_ : grace_);
     return false;
   }
   state_ = State::reporting;

@@ -14,6 +14,13 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How long another mcp-sitter may take until it begins to end its server, on a busy machine.
+inline constexpr Milliseconds kAskedSitterWait{500};
+
+}  // namespace limits
+
 /// A sitter_kill from its first call to its report: what it ends besides the children, and which
 /// calls wait for it. This class does not take the children down; its caller does.
 ///

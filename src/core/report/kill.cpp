@@ -53,7 +53,21 @@ std::string kill_text(const KillReport& report) {
   json["killed"] = std::move(killed);
   json["path"] = report.path ? ToolJson(*report.path) : ToolJson();
   json["count"] = report.killed.size();
-  if (!report.note.empty()) json["note"] = report.note;
+  std::string note = report.note;
+  if (!report.left_alone.empty()) {
+    ToolJson left = ToolJson::array();
+    for (const KillReport::LeftAlone& one : report.left_alone) {
+      if (left.size() == limits::kShownStrangersMax) break;
+      left.push_back({{"pid", one.pid}, {"command", one.command}, {"reason", one.reason}});
+    }
+    if (!note.empty()) note += " ";
+    if (left.size() < report.left_alone.size()) {
+      note += fmt::format("leftAlone names {} of {}. ", left.size(), report.left_alone.size());
+    }
+    note += "The scope same-executable ends what leftAlone names.";
+    json["leftAlone"] = std::move(left);
+  }
+  if (!note.empty()) json["note"] = note;
   return indented(json);
 }
 

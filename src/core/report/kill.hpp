@@ -13,7 +13,7 @@ namespace sitter {
 
 namespace limits {
 
-/// How many processes the refusal of a sitter_kill names: enough to see what they are. A busy
+/// How many processes that a sitter_kill did not end are named: enough to see what they are. A busy
 /// machine has hundreds of shells.
 inline constexpr std::size_t kShownStrangersMax = 20;
 

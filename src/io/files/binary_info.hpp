@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/process/launch_plan.hpp"
 #include "sitter/time.hpp"
@@ -26,6 +27,8 @@ struct BinaryInfo {
   std::uint64_t inode = 0;
   /// The program that runs the file, if the file is not itself a program.
   std::optional<Interpreter> interpreter;
+  /// With which a wrapper runs the program, if it was looked for behind the wrapper.
+  std::vector<std::string> arguments;
 };
 
 /// Finds the file and reads its state. `planned` is the launch plan of the request; the overload

@@ -26,6 +26,8 @@ struct Target {
   std::string path;
   /// Empty if the path itself is a program.
   std::string interpreter;
+  /// Of the process that runs the program, if it was found behind a wrapper.
+  std::vector<std::string> arguments = {};
 };
 
 // A script may itself be a runner, as npx is a script of node. Such a script is not the file under
@@ -54,11 +56,9 @@ class TargetSearch {
     std::string image = image_of(pid).path;
     Runner kind = runner_kind(image);
     if (image.empty() || kind == Runner::remote) return std::nullopt;
-    if (kind == Runner::none) return Target{image, {}};
+    if (kind == Runner::none) return Target{image, {}, arguments_behind_name(pid)};
     if (kind == Runner::interpreter) {
-      std::vector<std::string> arguments = arguments_of(pid);
-      if (!arguments.empty()) arguments.erase(arguments.begin());
-      auto target = interpreted(image, arguments, working_directory_of(pid));
+      auto target = interpreted(image, arguments_behind_name(pid), working_directory_of(pid));
       if (target) return target;
     }
     for (const ProcessRecord& process : processes_) {
@@ -109,6 +109,7 @@ WallTime modified(const std::string& path) {
 BinaryInfo describe(const Target& target) {
   BinaryInfo info;
   info.path = target.path;
+  info.arguments = target.arguments;
   struct stat facts {};
   if (stat(target.path.c_str(), &facts) == 0) {
     info.exists = true;

@@ -17,6 +17,8 @@ bool is_shared(const ImageIdentity& image) {
   return shared_by_strangers(image.path) || belongs_to_the_system(image.path);
 }
 
+LoadedBinary::Program program_of(long pid) { return {image_of(pid), arguments_behind_name(pid)}; }
+
 }  // namespace
 
 void LoadedBinary::before_start(const PlannedLaunch& planned) {
@@ -26,8 +28,8 @@ void LoadedBinary::before_start(const PlannedLaunch& planned) {
 void LoadedBinary::on_started(long pid, WallTime started) {
   started_ = started;
   was_started_ = true;
-  image_ = image_of(pid);
-  inner_image_ = {};
+  own_ = program_of(pid);
+  inner_ = {};
 }
 
 BinaryFacts LoadedBinary::look(long pid) {
@@ -39,9 +41,11 @@ BinaryFacts LoadedBinary::look(long pid) {
         0);
   }
   // A shell whose last command is a program replaces itself with this program (execve(2)).
-  if (const ImageIdentity image = image_of(pid); image.is_known()) image_ = image;
+  if (Program now = program_of(pid); now.image.is_known()) own_ = std::move(now);
   if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
-  if (pid != 0 && info.exists && !info.interpreter) inner_image_ = image_at(info.path);
+  if (pid != 0 && info.exists && !info.interpreter) {
+    inner_ = {image_at(info.path), info.arguments};
+  }
 
   BinaryFacts facts;
   facts.path = info.path;
@@ -69,29 +73,29 @@ BinaryFacts LoadedBinary::look(long pid) {
   return facts;
 }
 
-ImageIdentity LoadedBinary::image_to_sweep(KillScope scope) const {
+LoadedBinary::Program LoadedBinary::program_to_sweep(KillScope scope) const {
   if (scope == KillScope::child) return {};
-  const ImageIdentity own = own_image();
-  for (const ImageIdentity& image : {own, inner_image_}) {
-    if (image.is_known() && !is_shared(image)) return image;
+  Program own = own_program();
+  for (const Program& program : {own, inner_}) {
+    if (program.image.is_known() && !is_shared(program.image)) return program;
   }
-  return scope == KillScope::same_executable ? own : ImageIdentity{};
+  return scope == KillScope::same_executable ? own : Program{};
 }
 
 ImageIdentity LoadedBinary::shared_image() const {
-  return image_to_sweep(KillScope::automatic).is_known()
+  return program_to_sweep(KillScope::same_file).image.is_known()
              ? ImageIdentity{}
-             : image_to_sweep(KillScope::same_executable);
+             : program_to_sweep(KillScope::same_executable).image;
 }
 
-ImageIdentity LoadedBinary::own_image() const {
-  if (image_.is_known()) return image_;
+LoadedBinary::Program LoadedBinary::own_program() const {
+  if (own_.image.is_known()) return own_;
   // Before the first start: the file that would run.
   const PlannedLaunch planned = plan_launch(command_);
   const BinaryInfo info = inspect(command_, planned, 0);
-  if (info.interpreter) return image_at(info.interpreter->path);
+  if (info.interpreter) return {image_at(info.interpreter->path), {}};
   const auto* const plan = std::get_if<LaunchPlan>(&planned);
-  return image_at(plan == nullptr ? info.path : plan->program);
+  return {image_at(plan == nullptr ? info.path : plan->program), command_.arguments};
 }
 
 }  // namespace sitter

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "io/files/binary_info.hpp"
 #include "io/process/launch_plan.hpp"
@@ -32,16 +33,21 @@ class LoadedBinary {
   /// The present state of the file. `pid` is the running child, or 0.
   BinaryFacts look(long pid);
 
-  /// The file whose processes a kill with this scope ends. Unknown if the scope allows no such
-  /// kill.
-  ImageIdentity image_to_sweep(KillScope scope) const;
+  /// A program, and the arguments with which the server runs it, without its name.
+  struct Program {
+    ImageIdentity image;
+    std::vector<std::string> arguments;
+  };
+  /// The program whose processes a kill with this scope ends. Its image is unknown if the scope
+  /// allows no such kill.
+  Program program_to_sweep(KillScope scope) const;
 
   /// The interpreter or system tool whose processes `KillScope::same_executable` would end. Unknown
   /// if that scope finds a file of the server's own, or finds nothing.
   ImageIdentity shared_image() const;
 
  private:
-  ImageIdentity own_image() const;
+  Program own_program() const;
 
   LaunchRequest command_;
   /// The state at the last start. Behind a wrapper, the program is visible only later; then this is
@@ -49,10 +55,9 @@ class LoadedBinary {
   BinaryInfo loaded_;
   WallTime started_;
   bool was_started_ = false;
-  /// The executable of the last child itself, as last seen, and the program that the child turned
-  /// out to run.
-  ImageIdentity image_;
-  ImageIdentity inner_image_;
+  /// The last child itself, as last seen, and the program that the child turned out to run.
+  Program own_;
+  Program inner_;
 };
 
 }  // namespace sitter

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,10 +10,19 @@
 
 namespace sitter {
 
+/// Another process that runs a certain executable file.
+struct SameImage : ProcessInfo {
+  /// Without its name.
+  std::vector<std::string> arguments;
+  /// The other living mcp-sitter that has started it or one of its ancestors, if there is one. A
+  /// mcp-sitter that this one runs below does not count, since everything here runs below it.
+  std::optional<Supervisor> supervisor;
+};
+
 /// All other processes of the same user that run the same executable file as `image`. Never
 /// includes this process, its ancestors, or the processes in `not_ours`. Empty if the image is
 /// unknown.
-std::vector<ProcessInfo> same_image(const ImageIdentity& image, const std::vector<long>& not_ours);
+std::vector<SameImage> same_image(const ImageIdentity& image, const std::vector<long>& not_ours);
 
 /// Signals such a process, if it still runs that file.
 Delivery signal_same_image(long pid, const ImageIdentity& image, UnitSignal signal);

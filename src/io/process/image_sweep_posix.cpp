@@ -16,12 +16,21 @@ constexpr std::string_view kSystemFolders[] = {
     "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/opt/homebrew/", "/System/",
 };
 
-std::vector<long> ourselves_and_ancestors(const std::vector<ProcessRecord>& processes) {
-  std::unordered_map<long, long> parents;
+using Parents = std::unordered_map<long, long>;
+
+Parents parents_in(const std::vector<ProcessRecord>& processes) {
+  Parents parents;
   for (const ProcessRecord& process : processes) parents[process.pid] = process.parent;
+  return parents;
+}
+
+/// The process and its ancestors.
+std::vector<long> line_of(long pid, const Parents& parents) {
   std::vector<long> line;
-  for (long pid = getpid(); pid > 0 && line.size() <= processes.size(); pid = parents[pid]) {
+  while (pid > 0 && line.size() <= parents.size()) {
     line.push_back(pid);
+    const auto parent = parents.find(pid);
+    pid = parent == parents.end() ? 0 : parent->second;
   }
   return line;
 }
@@ -30,20 +39,35 @@ bool contains(const std::vector<long>& pids, long pid) {
   return std::find(pids.begin(), pids.end(), pid) != pids.end();
 }
 
+/// A process may have rewritten what shows its mark, and its ancestors have not.
+std::optional<Supervisor> supervisor_above(long pid, const Parents& parents,
+                                           const std::vector<long>& ours) {
+  for (const long above : line_of(pid, parents)) {
+    if (contains(ours, above)) break;
+    if (const auto supervisor = supervisor_of(above, ours)) return supervisor;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::vector<ProcessInfo> same_image(const ImageIdentity& image, const std::vector<long>& not_ours) {
-  std::vector<ProcessInfo> found;
+std::vector<SameImage> same_image(const ImageIdentity& image, const std::vector<long>& not_ours) {
+  std::vector<SameImage> found;
   if (!image.is_known()) return found;
-  std::vector<ProcessRecord> processes = all_processes();
-  std::vector<long> untouchable = ourselves_and_ancestors(processes);
+  const std::vector<ProcessRecord> processes = all_processes();
+  const Parents parents = parents_in(processes);
+  const std::vector<long> untouchable = line_of(getpid(), parents);
   long user = geteuid();
   for (const ProcessRecord& process : processes) {
     if (process.user != user || process.zombie || contains(untouchable, process.pid) ||
         contains(not_ours, process.pid) || !runs_image(process.pid, image)) {
       continue;
     }
-    found.push_back({process.pid, command_of(process.pid)});
+    SameImage& same = found.emplace_back();
+    same.pid = process.pid;
+    same.command = command_of(process.pid);
+    same.arguments = arguments_behind_name(process.pid);
+    same.supervisor = supervisor_above(process.pid, parents, untouchable);
   }
   return found;
 }

@@ -68,11 +68,15 @@ std::optional<ProcessRecord> find_process(long pid);
 /// The arguments of a process, beginning with its name. Empty if they cannot be read.
 std::vector<std::string> arguments_of(long pid);
 
+/// The same without the name.
+std::vector<std::string> arguments_behind_name(long pid);
+
 /// The command line of a process as one printable line of at most 200 bytes.
 std::string command_of(long pid);
 
-/// A variable of the environment that the process was started with. Nothing if it cannot be read.
-std::optional<std::string> environment_value(long pid, const std::string& name);
+/// The entries of the environment that the process was started with which begin so: NAME=VALUE.
+/// Empty if it cannot be read.
+std::vector<std::string> environment_entries(long pid, const std::string& begin);
 
 /// How many file locks a process may hold. No Linux since 2.4.25 checks this limit (setrlimit(2)),
 /// but each process passes it on to all processes that it starts. Nothing on other systems, or if

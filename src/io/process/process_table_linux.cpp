@@ -182,16 +182,18 @@ std::vector<std::string> arguments_of(long pid) {
   return words;
 }
 
-std::optional<std::string> environment_value(long pid, const std::string& name) {
+std::vector<std::string> environment_entries(long pid, const std::string& begin) {
   constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
   FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return std::nullopt;
+  if (!file.is_open()) return {};
   const std::string all = '\0' + read_all(file.number(), kEnvironmentMax);
-  const std::string entry = '\0' + name + '=';
-  const std::size_t at = all.find(entry);
-  if (at == std::string::npos) return std::nullopt;
-  const std::size_t value = at + entry.size();
-  return all.substr(value, all.find('\0', value) - value);
+  std::vector<std::string> entries;
+  for (std::size_t at = 0; (at = all.find('\0' + begin, at)) != std::string::npos;) {
+    const std::size_t end = std::min(all.find('\0', ++at), all.size());
+    entries.push_back(all.substr(at, end - at));
+    at = end;
+  }
+  return entries;
 }
 
 std::optional<std::uint64_t> lock_limit_of(long pid) {

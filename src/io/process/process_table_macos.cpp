@@ -146,11 +146,10 @@ std::optional<ProcessRecord> find_process(long pid) {
 
 std::vector<std::string> arguments_of(long pid) { return start_of(pid).arguments; }
 
-std::optional<std::string> environment_value(long pid, const std::string& name) {
-  for (const std::string& entry : start_of(pid).environment) {
-    if (entry.starts_with(name + '=')) return entry.substr(name.size() + 1);
-  }
-  return std::nullopt;
+std::vector<std::string> environment_entries(long pid, const std::string& begin) {
+  std::vector<std::string> entries = start_of(pid).environment;
+  std::erase_if(entries, [&](const std::string& entry) { return !entry.starts_with(begin); });
+  return entries;
 }
 
 std::optional<std::uint64_t> lock_limit_of(long) { return std::nullopt; }

@@ -6,6 +6,12 @@
 
 namespace sitter {
 
+std::vector<std::string> arguments_behind_name(long pid) {
+  std::vector<std::string> words = arguments_of(pid);
+  if (!words.empty()) words.erase(words.begin());
+  return words;
+}
+
 std::string command_of(long pid) {
   constexpr std::size_t kCommandMax = 200;
   std::string command;

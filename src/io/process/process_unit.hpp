@@ -48,6 +48,16 @@ std::optional<std::uint64_t> unit_lock_limit(const ProcessRecord& bridge, Genera
 /// The generation of `bridge` whose mark the process carries.
 std::optional<Generation> marked_generation(long pid, const ProcessRecord& bridge);
 
+/// A living mcp-sitter of this user, and its generation.
+struct Supervisor {
+  long pid = 0;
+  Generation gen = kNoGeneration;
+};
+
+/// The mcp-sitter whose mark the process carries: of several, the one that was started last. Those
+/// in `not_these` do not count.
+std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_these);
+
 /// A child and all its processes: the session that it leads, the descendants of the processes in
 /// it, the sessions that they opened, and their orphans. On Linux the bridge adopts these; on other
 /// systems only those are found that carry the mark of the unit. The unit outlives its leader: if a

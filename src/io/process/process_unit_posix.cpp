@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <set>
 
 #include "io/process/process_unit.hpp"
@@ -17,14 +18,28 @@ constexpr int kGenerationBits = 20;
 constexpr int kStartBits = 21;
 constexpr std::int64_t kGenerationOffset = std::int64_t{1} << (kGenerationBits - 1);
 
+const std::string kVariable = "MCP_SITTER_UNIT_";
+
 std::string variable_name(const ProcessRecord& bridge) {
-  return "MCP_SITTER_UNIT_" + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start);
+  return kVariable + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start);
 }
 
 /// The higher bits of all limits of this bridge.
 std::uint64_t limit_of_bridge(const ProcessRecord& bridge) {
   const std::uint64_t start = bridge.start & ((std::uint64_t{1} << kStartBits) - 1);
   return static_cast<std::uint64_t>(bridge.pid) << kStartBits | start;
+}
+
+/// The pids of the bridges that may have marked the process.
+std::set<long> marking_pids(long pid) {
+  std::set<long> pids;
+  if (const auto limit = lock_limit_of(pid)) {
+    pids.insert(static_cast<long>(*limit >> (kStartBits + kGenerationBits)));
+  }
+  for (const std::string& entry : environment_entries(pid, kVariable)) {
+    pids.insert(std::strtol(entry.c_str() + kVariable.size(), nullptr, 10));
+  }
+  return pids;
 }
 
 // The list of processes is not a snapshot of one moment: a process whose parent ends while the list
@@ -69,12 +84,30 @@ std::optional<Generation> marked_generation(long pid, const ProcessRecord& bridg
     const auto number = static_cast<std::int64_t>(*limit & (2 * kGenerationOffset - 1));
     return static_cast<Generation>(number - kGenerationOffset);
   }
-  const auto value = environment_value(pid, variable_name(bridge));
+  const std::string name = variable_name(bridge) + "=";
+  const std::vector<std::string> entries = environment_entries(pid, name);
+  if (entries.empty()) return std::nullopt;
+  const std::string& entry = entries.front();
   Generation gen = kNoGeneration;
-  if (!value) return std::nullopt;
-  const char* const end = value->data() + value->size();
-  if (std::from_chars(value->data(), end, gen).ptr != end) return std::nullopt;
+  const char* const end = entry.data() + entry.size();
+  if (std::from_chars(entry.data() + name.size(), end, gen).ptr != end) return std::nullopt;
   return gen;
+}
+
+std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_these) {
+  std::optional<Supervisor> found;
+  std::uint64_t start = 0;
+  for (const long marking : marking_pids(pid)) {
+    const auto bridge = find_process(marking);
+    const bool counts = bridge && !bridge->zombie && bridge->user == static_cast<long>(geteuid()) &&
+                        std::find(not_these.begin(), not_these.end(), marking) == not_these.end();
+    if (!counts || bridge->start < start) continue;
+    if (const auto gen = marked_generation(pid, *bridge)) {
+      found = Supervisor{marking, *gen};
+      start = bridge->start;
+    }
+  }
+  return found;
 }
 
 ProcessUnit::ProcessUnit(long leader, Generation gen)
