@@ -65,18 +65,15 @@ const Command* find_command(const std::vector<std::string>& words) {
 }
 
 std::optional<std::string> meant_command(std::string_view word) {
-  std::string meant;
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  for (const auto& [name, meant] : kOtherWords) names.emplace_back(name);
+  const auto nearest = suggestion(word, names);
+  if (!nearest) return std::nullopt;
   const auto other = std::find_if(kOtherWords.begin(), kOtherWords.end(),
-                                  [&](const auto& pair) { return pair.first == word; });
-  if (other != kOtherWords.end()) {
-    meant = other->second;
-  } else {
-    std::vector<std::string> names;
-    for (const Command& command : commands()) names.emplace_back(command.name);
-    const auto nearest = suggestion(word, names);
-    if (!nearest) return std::nullopt;
-    meant = "mcp-sitter " + *nearest;
-  }
+                                  [&](const auto& pair) { return pair.first == *nearest; });
+  const std::string meant =
+      other == kOtherWords.end() ? "mcp-sitter " + *nearest : std::string(other->second);
   const std::string shown = brief(word, kWordShownMax);
   return fmt::format(
       "there is no command and no program {}; did you mean {}? (mcp-sitter -- {} runs a server of "
