@@ -78,36 +78,29 @@ TEST(WatchFilter, ANameThatIsLeftOutIsLeftOutAtAnyDepth) {
 
 TEST(WatchFilter, LeavesOutTheOutputOfTools) {
   const WatchFilter filter = watching({"."});
-  for (const char* const name : {".git", "node_modules", "target", "build", "dist", "obj",
-                                 "bin/Debug", "bin/Release", "__pycache__", ".venv", "venv", ".tox",
+  for (const char* const name : {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox",
                                  ".mypy_cache", ".pytest_cache", ".gradle", ".next", ".turbo"}) {
     EXPECT_FALSE(filter.takes_folder(std::string("/p/x/") + name)) << name;
     EXPECT_FALSE(filter.takes_file(std::string("/p/") + name + "/x/a.c")) << name;
   }
-  EXPECT_TRUE(filter.takes_folder("/p/builds"));
+  EXPECT_TRUE(filter.takes_folder("/p/build"));
 }
 
-TEST(WatchFilter, WhatAToolMakesInAFolderIsLeftOutOnlyThere) {
-  const WatchFilter filter = watching({"."});
-  EXPECT_TRUE(filter.takes_file("/p/bin/start.py"));
-  EXPECT_TRUE(filter.takes_folder("/p/Debug"));
-  EXPECT_TRUE(filter.takes_folder("/p/bin/x/Debug"));
-  EXPECT_FALSE(WatchFilter({"/"}, "").takes_folder("/obj"));
-}
-
-TEST(WatchFilter, AVirtualEnvironmentIsLeftOutWhateverItsName) {
+TEST(WatchFilter, AFolderThatToolsHaveMadeIsLeftOut) {
   WatchFilter filter = watching({".", "env/lib/x.py"});
-  filter.set_virtual_environment("/p/env", true);
+  EXPECT_TRUE(filter.set_made_by_tools("/p/env", true));
+  EXPECT_FALSE(filter.set_made_by_tools("/p/env", true));
   EXPECT_FALSE(filter.takes_file("/p/env/bin/a.py"));
   EXPECT_TRUE(filter.takes_file("/p/env/lib/x.py"));
   EXPECT_TRUE(filter.takes_file("/p/environment/a.py"));
-  filter.set_virtual_environment("/p/env", false);
+  EXPECT_TRUE(filter.set_made_by_tools("/p/env", false));
+  EXPECT_FALSE(filter.set_made_by_tools("/p/env", false));
   EXPECT_TRUE(filter.takes_file("/p/env/bin/a.py"));
 }
 
-TEST(WatchFilter, AVirtualEnvironmentThatAPatternNamesIsWatched) {
+TEST(WatchFilter, AFolderThatAPatternNamesIsWatchedWhoeverHasMadeIt) {
   WatchFilter filter = watching({"env"});
-  filter.set_virtual_environment("/p/env", true);
+  filter.set_made_by_tools("/p/env", true);
   EXPECT_TRUE(filter.takes_file("/p/env/lib/x.py"));
 }
 
@@ -115,7 +108,7 @@ TEST(WatchFilter, ForgetsTheRulesOfADeletedFolder) {
   WatchFilter filter = watching({"."});
   for (const std::string folder : {"/p/x", "/p/x/y", "/p/x-y", "/p/x0"}) {
     filter.set_ignore_file(folder, "*.log\n");
-    filter.set_virtual_environment(folder + "/env", true);
+    filter.set_made_by_tools(folder + "/env", true);
   }
   filter.forget("/p/x");
   for (const std::string folder : {"/p/x", "/p/x/y"}) {
@@ -162,11 +155,11 @@ TEST(WatchFilter, LeavesOutTheTemporaryFilesOfEditors) {
 }
 
 TEST(WatchFilter, APatternOverridesTheDefaultExclusions) {
-  EXPECT_TRUE(watching({"dist"}).takes_file("/p/dist/a.js"));
-  EXPECT_TRUE(watching({"dist/server.js"}).takes_file("/p/dist/server.js"));
-  EXPECT_TRUE(watching({"**/dist/*.js"}).takes_file("/p/x/dist/a.js"));
-  EXPECT_FALSE(watching({"**/*.js"}).takes_file("/p/x/dist/a.js"));
-  EXPECT_FALSE(watching({"dist"}).takes_file("/p/dist/node_modules/a.js"));
+  EXPECT_TRUE(watching({"venv"}).takes_file("/p/venv/a.js"));
+  EXPECT_TRUE(watching({"venv/server.js"}).takes_file("/p/venv/server.js"));
+  EXPECT_TRUE(watching({"**/venv/*.js"}).takes_file("/p/x/venv/a.js"));
+  EXPECT_FALSE(watching({"**/*.js"}).takes_file("/p/x/venv/a.js"));
+  EXPECT_FALSE(watching({"venv"}).takes_file("/p/venv/node_modules/a.js"));
   WatchFilter filter = watching({"out"});
   filter.set_ignore_file("/p", "out/\n");
   EXPECT_TRUE(filter.takes_file("/p/out/a.js"));
@@ -192,8 +185,10 @@ TEST(WatchFilter, AnIgnoreFileAboveTheRootCounts) {
 
 TEST(WatchFilter, AnIgnoreFileMayTakeBackWhatIsAlwaysLeftOut) {
   WatchFilter filter = watching({"."});
-  filter.set_ignore_file("/p", "!build\n");
+  filter.set_made_by_tools("/p/build", true);
+  filter.set_ignore_file("/p", "!build\n!venv\n");
   EXPECT_TRUE(filter.takes_file("/p/build/a.c"));
+  EXPECT_TRUE(filter.takes_file("/p/venv/a.c"));
 }
 
 TEST(WatchFilter, AnIgnoreFileThatIsGoneSaysNothing) {

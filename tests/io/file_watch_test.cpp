@@ -373,5 +373,42 @@ TEST_F(FileWatchTest, AFolderThatBecomesAVirtualEnvironmentIsLeftOutFromThenOn) 
   EXPECT_THAT(written("src/env/lib/a.py", "2"), IsEmpty());
 }
 
+TEST_F(FileWatchTest, AFolderOfSourcesMayHaveTheNameOfABuildFolder) {
+  base_.write("CMakeLists.txt", "1");
+  base_.write("build/a.o", "1");
+  base_.write("src/core/build/a.c", "1");
+  watch({"."});
+  EXPECT_EQ(extent_->folder_count, 4);
+  EXPECT_THAT(written("src/core/build/a.c", "2"), ElementsAre("src/core/build/a.c"));
+  EXPECT_THAT(written("build/a.o", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, ABuildFolderIsLeftOutFromItsFirstMarkOn) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  written("src/build/a.o");
+  EXPECT_EQ(extent_->folder_count, 2);
+  written("src/build/x/.ninja_log");
+  EXPECT_EQ(extent_->folder_count, 3);
+  written("src/build/.ninja_log");
+  EXPECT_EQ(extent_->folder_count, 1);
+  EXPECT_THAT(written("src/build/a.o", "2"), IsEmpty());
+  changed_by([&] { fs::remove_all(base_ / "src/build"); });
+  EXPECT_THAT(written("src/build/a.c"), ElementsAre("src/build/a.c"));
+}
+
+TEST_F(FileWatchTest, ABuildFileThatComesOrGoesDecidesAboutTheFoldersBesideIt) {
+  base_.write("src/bin/Debug/a.cs", "1");
+  base_.write("src/dist/a.js", "1");
+  watch({"src"});
+  EXPECT_EQ(extent_->folder_count, 4);
+  written("src/Notes.csproj");
+  EXPECT_EQ(extent_->folder_count, 2);
+  EXPECT_THAT(written("src/dist/a.js", "2"), IsEmpty());
+  changed_by([&] { fs::remove(base_ / "src/Notes.csproj"); });
+  EXPECT_EQ(extent_->folder_count, 4);
+  EXPECT_THAT(written("src/dist/a.js", "3"), ElementsAre("src/dist/a.js"));
+}
+
 }  // namespace
 }  // namespace sitter

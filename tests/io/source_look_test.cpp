@@ -214,9 +214,12 @@ TEST_F(SourceLookTest, WhatIsIgnoredIsLeftOut) {
   directory_.write(".git/HEAD", "");
   directory_.write(".gitignore", "made.py\n");
   directory_.write("app/.gitignore", "/gen/\n");
+  directory_.write("app/setup.py", "");
+  directory_.write("app/lib/build/.ninja_log", "");
   start();
-  for (const char* const name : {"app/made.py", "app/gen/a.py", "app/node_modules/a.py",
-                                 "app/__pycache__/a.py", "app/.venv/a.py"}) {
+  for (const char* const name :
+       {"app/build/a.py", "app/lib/build/a.py", "app/made.py", "app/gen/a.py",
+        "app/node_modules/a.py", "app/__pycache__/a.py", "app/.venv/a.py"}) {
     save(name, seconds(50));
   }
   EXPECT_EQ(look(), "");

@@ -61,7 +61,7 @@ class TreeReadingTest : public ::testing::Test {
   TemporaryDirectory base_;
   WatchFilter filter_{{"src"}, base_.path()};
   TreeReading::Watched watched_ = TreeReading::Watched::newly;
-  std::vector<std::string> opened_;
+  std::vector<std::string> opened_, left_out_;
   std::set<std::string> changed_, lost_;
   std::function<void()> on_watch_ = [] {};
   TreeReading reading_{
@@ -71,6 +71,7 @@ class TreeReadingTest : public ::testing::Test {
          on_watch_();
          return watched_;
        },
+       [this](const std::string& folder) { left_out_.push_back(name(folder)); },
        [](const std::string&) {}, [this](const std::string& path) { changed_.insert(name(path)); },
        [this](const std::string& folder) { lost_.insert(name(folder)); }}};
 };
@@ -106,6 +107,20 @@ TEST_F(TreeReadingTest, ReportsAChangeMadeJustBeforeTheWatch) {
   on_watch_ = [this] { base_.write(opened_.back() + "/new.c", "1"); };
   read();
   EXPECT_THAT(changed_, ElementsAre("src/new.c", "src/x/new.c", "src/x/y/new.c"));
+}
+
+TEST_F(TreeReadingTest, AFolderThatToolsHaveMadeIsLeftOut) {
+  base_.write("src/build/a.o", "1");
+  base_.write("src/env/pyvenv.cfg", "");
+  add_as_changed("src");
+  // The mark comes in the last moment in which no watch sees it.
+  on_watch_ = [this] {
+    if (opened_.back() == "src/build") base_.write("src/build/CMakeCache.txt", "");
+  };
+  read();
+  EXPECT_THAT(left_out_, ElementsAre("src/build", "src/env"));
+  EXPECT_FALSE(filter_.takes_folder(base_ / "src/build"));
+  EXPECT_THAT(changed_, ElementsAre("src/a.c", "src/x/b.c", "src/x/y/c.c"));
 }
 
 TEST_F(TreeReadingTest, AFileWithAnOldTimeThatIsWrittenAnewIsTold) {
@@ -176,7 +191,6 @@ TEST_F(TreeReadingTest, SkipsAFolderThatWasDeletedMeanwhile) {
 
 TEST_F(TreeReadingTest, WhatTheFilterRefusesIsNotRead) {
   base_.write("src/.gitignore", "/x/y/\n");
-  base_.write("src/env/pyvenv.cfg", "1");
   base_.write("out/d.c", "1");
   add("src");
   add("out");

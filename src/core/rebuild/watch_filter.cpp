@@ -7,11 +7,11 @@ namespace sitter {
 namespace {
 
 /// These rules are weaker than every ignore file, so an ignore file can include such a name again.
-/// The last line names what editors and file managers leave behind, the other lines what build
-/// tools and package managers make. No rule has more than two names.
+/// The last line names what editors and file managers leave behind, the other lines what tools
+/// make and nobody else.
 constexpr std::string_view kAlwaysIgnored =
-    ".git\nnode_modules\ntarget\nbuild\ndist\nobj\nbin/Debug\nbin/Release\n"
-    "__pycache__\n.venv\nvenv\n.tox\n.mypy_cache\n.pytest_cache\n.gradle\n.next\n.turbo\n"
+    ".git\nnode_modules\n__pycache__\n.venv\nvenv\n"
+    ".tox\n.mypy_cache\n.pytest_cache\n.gradle\n.next\n.turbo\n"
     "*~\n.*.sw[a-px]\n4913\n.#*\n\\#*#\n.DS_Store\n";
 
 constexpr std::string_view kWildcards = "*?[";
@@ -55,12 +55,6 @@ bool any_on_way(std::string_view root, std::string_view path, Visit visit) {
 }
 
 std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// The last two names of an absolute path, or its only name.
-std::string_view last_names(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return path.substr(slash == 0 ? 1 : path.rfind('/', slash - 1) + 1);
-}
 
 }  // namespace
 
@@ -122,17 +116,13 @@ void WatchFilter::set_ignore_file(const std::string& folder,
   if (text) ignore_files_.emplace(folder, IgnoreRules(*text));
 }
 
-void WatchFilter::set_virtual_environment(const std::string& folder, bool is_one) {
-  if (is_one) {
-    environments_.insert(folder);
-  } else {
-    environments_.erase(folder);
-  }
+bool WatchFilter::set_made_by_tools(const std::string& folder, bool is_made) {
+  return is_made ? made_.insert(folder).second : made_.erase(folder) > 0;
 }
 
 void WatchFilter::forget(const std::string& folder) {
   erase_at_or_below(ignore_files_, folder);
-  erase_at_or_below(environments_, folder);
+  erase_at_or_below(made_, folder);
 }
 
 void WatchFilter::on_file(std::string_view path) {
@@ -196,7 +186,7 @@ bool WatchFilter::is_ignored_itself(std::string_view path, bool is_folder) const
     if (file == ignore_files_.end()) continue;
     if (const auto verdict = file->second.ignores(path.substr(end + 1), is_folder)) return *verdict;
   }
-  return always_.ignores(last_names(path), is_folder).value_or(environments_.contains(path));
+  return always_.ignores(last_name(path), is_folder).value_or(made_.contains(path));
 }
 
 bool is_at_or_below(std::string_view path, std::string_view folder) {

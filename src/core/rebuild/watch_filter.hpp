@@ -33,9 +33,9 @@ class WatchFilter {
   /// Sets the text of a folder's ignore file. `text` is empty if the folder has no such file.
   void set_ignore_file(const std::string& folder, const std::optional<std::string>& text);
 
-  /// Says whether the folder is a virtual environment of Python. It is left out like a folder that
-  /// the built-in rules name.
-  void set_virtual_environment(const std::string& folder, bool is_one);
+  /// Says whether tools have made the folder. It is left out like a folder that the built-in rules
+  /// name. Returns whether that has changed.
+  bool set_made_by_tools(const std::string& folder, bool is_made);
   /// The folder is gone, with everything below it.
   void forget(const std::string& folder);
 
@@ -76,7 +76,7 @@ class WatchFilter {
   std::vector<Pattern> patterns_;
   IgnoreRules always_;
   std::map<std::string, IgnoreRules, std::less<>> ignore_files_;
-  std::set<std::string, std::less<>> environments_;
+  std::set<std::string, std::less<>> made_;
 };
 
 /// Whether the path is the folder, or is in it at any depth. The root of the file system is an

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/rebuild/made_folders.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/files/folder_watches.hpp"
 #include "io/files/ignore_files.hpp"
@@ -159,10 +160,13 @@ class FileWatch::Watcher {
       return;
     }
     checked_to_ = *next;
-    if (takes_folder(*checked_to_)) return;
-    read_.erase(*checked_to_);
-    if (anchors_.contains(*checked_to_)) return;
-    watches_.remove(*checked_to_);
+    if (!takes_folder(*checked_to_)) leave_out(*checked_to_);
+  }
+
+  void leave_out(const std::string& folder) {
+    read_.erase(folder);
+    if (anchors_.contains(folder)) return;
+    watches_.remove(folder);
     has_removed_ = true;
   }
 
@@ -191,7 +195,7 @@ class FileWatch::Watcher {
   /// Whether writes of this file are looked at: a rule may be in it.
   bool is_of_interest(const std::string& path) const {
     const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-    return name == kIgnoreFile || name == kEnvironmentFile || takes_file(path);
+    return name == kIgnoreFile || !folders_decided_by(path).empty() || takes_file(path);
   }
 
   /// The folder no longer exists, and neither do the folders in it.
@@ -244,7 +248,10 @@ class FileWatch::Watcher {
       on_folder(event.what, path);
       return;
     }
-    if (event.name == kIgnoreFile || event.name == kEnvironmentFile) are_rules_unsure_ = true;
+    if (event.name == kIgnoreFile) are_rules_unsure_ = true;
+    for (const std::string& folder : folders_decided_by(path)) {
+      if (is_folder(folder) && read_marks(folder, filter_)) are_rules_unsure_ = true;
+    }
     filter_.on_file(path);
     // A link that was created anew may lead elsewhere.
     if (event.what != What::written && watches_.contains(path)) forget(path);
@@ -314,6 +321,7 @@ class FileWatch::Watcher {
 
   TreeReading tree_{filter_,
                     {[this](const std::string& folder) { return watch_before_reading(folder); },
+                     [this](const std::string& folder) { leave_out(folder); },
                      [this](const std::string& folder) { watches_.choose_files(folder); },
                      [this](const std::string& path) { note_file(path); },
                      [this](const std::string& folder) { note(folder); }}};

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "core/rebuild/made_folders.hpp"
+
 namespace sitter {
 namespace {
 
@@ -23,6 +25,17 @@ std::optional<std::string> ignore_file_in(const std::string& folder) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
+}
+
+bool has_file(const std::string& folder, std::string_view name) {
+  std::error_code error;
+  if (!name.starts_with('*')) return fs::exists(folder + '/' + std::string(name), error);
+  // Without the slash, the root of the file system would be an empty path.
+  for (fs::directory_iterator entry(folder + '/', error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().native().ends_with(name.substr(1))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -44,6 +57,10 @@ void read_ignore_files_above(const std::string& folder, WatchFilter& filter) {
     if (!is_in_repository && !(above + '/').starts_with(filter.base() + '/')) return;
     read_ignore_file(above, filter);
   }
+}
+
+bool read_marks(const std::string& folder, WatchFilter& filter) {
+  return filter.set_made_by_tools(folder, is_made_by_tools(folder, has_file));
 }
 
 std::string parent_of(const std::string& path) {

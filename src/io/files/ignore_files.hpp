@@ -25,6 +25,9 @@ void read_ignore_file(const std::string& folder, WatchFilter& filter);
 /// a repository, up to the base of the filter.
 void read_ignore_files_above(const std::string& folder, WatchFilter& filter);
 
+/// Tells the filter whether tools have made this folder. Returns whether that is new.
+bool read_marks(const std::string& folder, WatchFilter& filter);
+
 /// The folder that holds this path. The root of the file system is an empty path.
 std::string parent_of(const std::string& path);
 

@@ -106,6 +106,8 @@ void SourceLook::see_next_known(WallTime now) {
 }
 
 void SourceLook::open(const std::string& folder) {
+  read_marks(folder, *filter_);
+  if (!filter_->takes_folder(folder)) return;
   if (!has_read_ignore_files_) read_ignore_file(folder, *filter_);
   folder_ = folder;
   std::error_code ignored;  // A folder that is gone or closed to us has no sources.

@@ -30,14 +30,11 @@ inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
 
 }  // namespace limits
 
-/// The file that makes a folder a virtual environment of Python.
-inline constexpr std::string_view kEnvironmentFile = "pyvenv.cfg";
-
 /// Reads folders and everything below them that a filter accepts, in steps of one entry, and finds
 /// the files that have changed since a given time. Each folder is given to `watch` before its
 /// entries are read, so that a change is found here, or seen by the watch, or both. The filter
-/// learns the ignore files, the virtual environments and the names of the files on the way. Links
-/// are not followed, except by `add`.
+/// learns the ignore files, the folders that tools have made and the names of the files on the way.
+/// Links are not followed, except by `add`.
 ///
 /// The clock of a file system advances in ticks of up to 10 ms. A change in the tick of the given
 /// time has an earlier time, so it is not found.
@@ -57,6 +54,8 @@ class TreeReading {
   struct Events {
     /// Watches the folder, whose entries are read from now on.
     std::function<Watched(const std::string& folder)> watch;
+    /// Tools have made the folder, so it is not read, and need not be watched.
+    std::function<void(const std::string& folder)> on_left_out;
     /// The filter knows the rules of the folder, and its entries are read next.
     std::function<void(const std::string& folder)> on_rules;
     /// This file has changed, whether the filter accepts it or not.

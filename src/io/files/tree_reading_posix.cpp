@@ -57,15 +57,19 @@ void TreeReading::take_step() {
 }
 
 void TreeReading::open(const std::string& path, Stamp since) {
-  // Without the slash, the root of the file system would be an empty path.
-  const std::string start = path + '/';
-  const bool is_environment = access((start + std::string(kEnvironmentFile)).c_str(), F_OK) == 0;
-  filter_.set_virtual_environment(path, is_environment);
   if (!filter_.takes_folder(path)) return;
   const Watched watched = events_.watch(path);
   if (watched == Watched::refused) return;
+  // A mark that a tool leaves from now on is seen by the watch.
+  read_marks(path, filter_);
+  if (!filter_.takes_folder(path)) {
+    events_.on_left_out(path);
+    return;
+  }
   read_ignore_file(path, filter_);
   events_.on_rules(path);
+  // Without the slash, the root of the file system would be an empty path.
+  const std::string start = path + '/';
   folder_.emplace(Folder{path, since, {opendir(start.c_str()), closedir}, watched});
   if (!folder_->entries) {
     folder_.reset();
