@@ -71,6 +71,8 @@ struct Planned {
   Json entry;
   std::string before;
   std::string behind;
+  /// The entry ran mcp-sitter before, and the copy of the file from before that stays.
+  bool was_wrapped = false;
 };
 
 Planned wrapped_entry(const Request& request, const Surroundings& here, const Place& place,
@@ -78,6 +80,8 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
   const Spelling& spelling = request.client->spelling;
   const Server server = read_server(entry, spelling);
   if (is_wrapped(server.words)) {
+    const Words words = words_again(request, server.words);
+    if (words != server.words) return {with_words(entry, spelling, words), {}, {}, true};
     throw Failure{
         fmt::format("'{}' in {} is wrapped already; mcp-sitter setup {} --undo {} takes "
                     "mcp-sitter away",
@@ -162,16 +166,19 @@ std::string put(const Request& request, const Place& place, bool is_new, Plan pl
     const Planned planned = plan(at);
     const std::string text = with_entry(at, planned.entry);
     if (request.is_dry_run) return planned.before + shown_change(at, text) + kDryRun;
-    copy.keep(at.text, is_new);
+    const auto forget = [&] {
+      if (!planned.was_wrapped) copy.remove();
+    };
+    if (!planned.was_wrapped) copy.keep(at.text, is_new);
     try {
       const bool is_written = (is_new && registered_by_claude(request, place, planned.entry)) ||
                               replace_file(place.file, at.text, text);
       if (!is_written) {
-        copy.remove();
+        forget();
         return std::nullopt;
       }
     } catch (const Failure&) {
-      copy.remove();
+      forget();
       throw;
     }
     return planned.before + wrote(request, place, planned.entry) + planned.behind +

@@ -35,6 +35,14 @@ std::string directory_of(const std::string& cwd, const std::string& project) {
   return (std::filesystem::path(project) / cwd).native();
 }
 
+/// The options that the request gives itself.
+Words given_options(const Request& request) {
+  Words words;
+  if (!request.build.empty()) words = {"--build", request.build};
+  for (const std::string& pattern : request.watch) words = joined(words, {"--watch", pattern});
+  return words;
+}
+
 /// The options of mcp-sitter, without the server's words.
 BridgeWords own_options(const Request& request, const Words& server, const std::string& cwd,
                         const Place& place, const Surroundings& here) {
@@ -42,9 +50,7 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
   Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere);
   Words guessed;
   BridgeWords options;
-  if (!request.build.empty()) {
-    options.words = {"--build", request.build};
-  } else if (!request.no_build && !guess.build.empty()) {
+  if (request.build.empty() && !request.no_build && !guess.build.empty()) {
     guessed = {"--build", guess.build};
     if (!guess.build_cwd.empty()) guessed.insert(guessed.end(), {"--build-cwd", guess.build_cwd});
   }
@@ -52,10 +58,7 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
   for (const std::string& pattern : guesses_watch ? guess.watch : Words()) {
     guessed.insert(guessed.end(), {"--watch", pattern});
   }
-  options.words.insert(options.words.end(), guessed.begin(), guessed.end());
-  for (const std::string& pattern : request.watch) {
-    options.words.insert(options.words.end(), {"--watch", pattern});
-  }
+  options.words = joined(guessed, given_options(request));
   if (!guessed.empty()) {
     options.guessed = fmt::format("guessed from {}: {}\n", guess.from, typed(guessed));
   }
@@ -76,6 +79,16 @@ BridgeWords words_for(const Request& request, const Words& server, const std::st
   BridgeWords words = own_options(request, server, cwd, place, here);
   words.words = joined(joined(std::move(words.words), {"--"}), server);
   check_words(words.words);
+  return words;
+}
+
+Words words_again(const Request& request, const Words& wrapped) {
+  Words removed;
+  if (request.no_build || !request.build.empty()) removed = {"--build", "--build-cwd"};
+  if (request.no_watch || !request.watch.empty()) removed.emplace_back("--watch");
+  Words words = with_options(wrapped, removed, given_options(request));
+  // The variables of headers are in the entry, not here.
+  check_words(arguments_of(with_options(words, {"--header-env"}, {})));
   return words;
 }
 

@@ -21,6 +21,10 @@ struct BridgeWords {
 BridgeWords words_for(const Request& request, const Words& server, const std::string& cwd,
                       const Place& place, const Surroundings& here);
 
+/// The words of a wrapped server with the options of the request instead of its own. Throws Failure
+/// as above.
+Words words_again(const Request& request, const Words& wrapped);
+
 /// The words for a new server. The command may be a whole command line of mcp-sitter, for what the
 /// options of `setup` do not say (--cli, --http, --env). Throws Failure as above.
 BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here);

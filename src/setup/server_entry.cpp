@@ -82,6 +82,29 @@ std::size_t own_words(const Words& words) {
   return at < words.size() && is_package(words[at]) ? at + 1 : 0;
 }
 
+/// The words of an entry that runs mcp-sitter.
+struct Split {
+  Words program;
+  /// Nothing if an option is unknown. Then `rest` begins behind the program.
+  std::optional<std::vector<GivenOption>> options;
+  Words rest;
+};
+
+Split split_words_of(const Words& wrapped) {
+  auto begin = wrapped.begin() + as_offset(own_words(wrapped));
+  Split split{{wrapped.begin(), begin}, std::nullopt, {}};
+  CLI::App app;
+  RawOptions raw;
+  declare_options(app, raw);
+  auto options = split_options(app, {begin, wrapped.end()});
+  if (auto* const given = std::get_if<std::vector<GivenOption>>(&options)) {
+    for (const GivenOption& option : *given) begin += as_offset(option.words.size());
+    split.options = std::move(*given);
+  }
+  split.rest.assign(begin, wrapped.end());
+  return split;
+}
+
 /// The name of the variable for the value of a header.
 std::string variable_for(const std::string& header) {
   std::string name = "MCP_SITTER_HEADER_";
@@ -199,21 +222,30 @@ Server read_server(const Json& entry, const Spelling& spelling) {
 
 bool is_wrapped(const Words& words) { return own_words(words) > 0; }
 
+Words arguments_of(const Words& wrapped) {
+  return {wrapped.begin() + as_offset(own_words(wrapped)), wrapped.end()};
+}
+
 Words words_behind(const Words& wrapped) {
-  const Words ours(wrapped.begin() + as_offset(own_words(wrapped)), wrapped.end());
-  CLI::App app;
-  RawOptions raw;
-  declare_options(app, raw);
-  const auto split = split_options(app, ours);
-  const auto* const options = std::get_if<std::vector<GivenOption>>(&split);
-  if (options == nullptr) return {};
-  std::size_t begin = 0;
-  for (const GivenOption& option : *options) {
+  const Split split = split_words_of(wrapped);
+  if (!split.options) return {};
+  for (const GivenOption& option : *split.options) {
     if (option.name == "--http" || option.name == "--cli") return {};
-    begin += option.words.size();
   }
-  if (begin < ours.size() && ours[begin] == "--") ++begin;
-  return {ours.begin() + as_offset(begin), ours.end()};
+  const bool has_dashes = !split.rest.empty() && split.rest.front() == "--";
+  return {split.rest.begin() + int{has_dashes}, split.rest.end()};
+}
+
+Words with_options(const Words& wrapped, const Words& removed, const Words& added) {
+  const Split split = split_words_of(wrapped);
+  Words words = split.program;
+  words.insert(words.end(), added.begin(), added.end());
+  for (const GivenOption& option : split.options.value_or(std::vector<GivenOption>())) {
+    if (std::find(removed.begin(), removed.end(), option.name) != removed.end()) continue;
+    words.insert(words.end(), option.words.begin(), option.words.end());
+  }
+  words.insert(words.end(), split.rest.begin(), split.rest.end());
+  return words;
 }
 
 Json entry_of(const Words& words, const Spelling& spelling) {

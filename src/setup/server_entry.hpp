@@ -31,9 +31,16 @@ Server read_server(const Json& entry, const Spelling& spelling);
 /// Whether these words run mcp-sitter.
 bool is_wrapped(const Words& words);
 
+/// The words behind the program mcp-sitter.
+Words arguments_of(const Words& wrapped);
+
 /// The words of the server behind the options of mcp-sitter. Empty if they cannot be told from the
 /// options.
 Words words_behind(const Words& wrapped);
+
+/// The words with other options of mcp-sitter: without those of these names, and with `added`
+/// before the others.
+Words with_options(const Words& wrapped, const Words& removed, const Words& added);
 
 /// A new entry that runs these words.
 Json entry_of(const Words& words, const Spelling& spelling);

@@ -25,6 +25,11 @@ struct Settings {
   friend void PrintTo(const Settings& settings, std::ostream* out) { *out << settings.client; }
 };
 
+Words joined(Words front, const Words& behind) {
+  front.insert(front.end(), behind.begin(), behind.end());
+  return front;
+}
+
 class SetupOf : public SetupTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override {
@@ -56,6 +61,22 @@ TEST_P(SetupOf, UndoGivesEachByteBack) {
     EXPECT_EQ(everything(), before);
     EXPECT_THAT(refusal({GetParam().client, "--undo", server}), HasSubstr("is not wrapped"));
   }
+}
+
+TEST_P(SetupOf, UndoGivesEachByteBackAlsoAfterOptionsHaveChanged) {
+  const std::string before = everything();
+  expect_done({GetParam().client, "new", "--", "./target/debug/notes"});
+  with_each_server("--wrap");
+  for (const Words& options : {Words{"--build", "a b", "--watch", "x", "--watch", "y"},
+                               Words{"--no-build"}, Words{"--no-watch"}}) {
+    expect_done(joined({GetParam().client, "--wrap", "new"}, options));
+    for (const std::string& server : GetParam().servers) {
+      if (server != "web") expect_done(joined({GetParam().client, "--wrap", server}, options));
+    }
+  }
+  with_each_server("--undo");
+  expect_done({GetParam().client, "--undo", "new"});
+  EXPECT_EQ(everything(), before);
 }
 
 TEST_P(SetupOf, UndoInAnyOrderGivesEachByteBack) {

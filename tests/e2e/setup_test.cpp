@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,27 @@ TEST_F(Setup, WhatWasGuessedIsShownAndWritten) {
   expect_done({"claude", "--undo", "a"});
   expect_done({"claude", "--wrap", "a", "--no-build", "--no-watch"});
   EXPECT_EQ(entry_in(file)["args"], Json({"--", "./target/debug/a", "x"}));
+}
+
+TEST_F(Setup, AnOptionOfAWrappedServerIsChanged) {
+  const std::string file =
+      project_.write(".mcp.json", R"({"mcpServers": {"a": {"command": "./a", "args": ["x"]}}})");
+  expect_done({"claude", "--wrap", "a", "--watch", "*.c"});
+  project_.write(
+      ".mcp.json",
+      std::regex_replace(contents_of(file), std::regex(R"("--watch")"),
+                         R"("--build-cwd", "/", "--build", "x", "--name", "dev", "--watch")"));
+  const std::string output = expect_done({"claude", "--wrap", "a", "--build", "make"});
+  EXPECT_EQ(entry_in(file)["args"],
+            Json({"--build", "make", "--name", "dev", "--watch", "*.c", "--", "./a", "x"}));
+  EXPECT_THAT(output, Not(HasSubstr("guessed")));
+  expect_done({"claude", "--wrap", "a", "--no-build", "--watch", "src", "--watch", "lib"});
+  EXPECT_EQ(entry_in(file)["args"],
+            Json({"--watch", "src", "--watch", "lib", "--name", "dev", "--", "./a", "x"}));
+  const std::string before = everything();
+  EXPECT_THAT(refusal({"claude", "--wrap", "a"}), HasSubstr("is wrapped already"));
+  EXPECT_THAT(refusal({"claude", "--wrap", "a", "--watch", "!x"}, 2), HasSubstr("only excludes"));
+  EXPECT_EQ(everything(), before);
 }
 
 TEST_F(Setup, WithoutACopyTheCommandIsUnwrapped) {
