@@ -46,23 +46,29 @@ Words given_options(const Request& request) {
 /// The options of mcp-sitter, without the server's words.
 BridgeWords own_options(const Request& request, const Words& server, const std::string& cwd,
                         const Place& place, const Surroundings& here) {
+  const bool guesses_build = request.build.empty() && !request.no_build;
+  const bool guesses_watch = request.watch.empty() && !request.no_watch;
+  if (!guesses_build && !guesses_watch) return {given_options(request), {}};
   const bool runs_elsewhere = !place.is_in_project && cwd.empty();
-  Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere);
+  const Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere);
   Words guessed;
-  BridgeWords options;
-  if (request.build.empty() && !request.no_build && !guess.build.empty()) {
+  if (guesses_build && !guess.build.empty()) {
     guessed = {"--build", guess.build};
     if (!guess.build_cwd.empty()) guessed.insert(guessed.end(), {"--build-cwd", guess.build_cwd});
   }
-  const bool guesses_watch = request.watch.empty() && !request.no_watch;
   for (const std::string& pattern : guesses_watch ? guess.watch : Words()) {
     guessed.insert(guessed.end(), {"--watch", pattern});
   }
-  options.words = joined(guessed, given_options(request));
+  std::string told;
   if (!guessed.empty()) {
-    options.guessed = fmt::format("guessed from {}: {}\n", guess.from, typed(guessed));
+    told = fmt::format("guessed from {}: {}\n", guess.from, typed(guessed));
+    if (!guess.problem.empty()) told += fmt::format("note: {}\n", guess.problem);
+  } else if (guesses_build && guesses_watch) {
+    told = fmt::format(
+        "guessed neither --build nor --watch: {}; mcp-sitter help reloading says what they do\n",
+        one_line(guess.problem));
   }
-  return options;
+  return {joined(guessed, given_options(request)), told};
 }
 
 }  // namespace
@@ -110,11 +116,6 @@ BridgeWords words_for_new(const Request& request, const Place& place, const Surr
       own_options(request, request.command, place.is_in_project ? "" : here.project, place, here);
   options.words = joined(joined(joined(cwd, options.words), {"--"}), request.command);
   check_words(options.words);
-  if (options.guessed.empty() && request.build.empty() && request.watch.empty()) {
-    options.guessed =
-        "guessed neither --build nor --watch: mcp-sitter help reloading says what "
-        "they do\n";
-  }
   return options;
 }
 
@@ -148,11 +149,6 @@ std::string typed(const Words& words) {
     text += is_plain || !fits_quotes ? shell_word(word) : '"' + word + '"';
   }
   return readable(text);
-}
-
-Words joined(Words front, const Words& behind) {
-  front.insert(front.end(), behind.begin(), behind.end());
-  return front;
 }
 
 }  // namespace sitter::setup

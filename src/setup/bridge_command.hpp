@@ -38,6 +38,4 @@ std::string warning_about(const Words& words);
 /// The words as a person would type them.
 std::string typed(const Words& words);
 
-Words joined(Words front, const Words& behind);
-
 }  // namespace sitter::setup

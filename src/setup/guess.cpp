@@ -1,16 +1,23 @@
 #include "setup/guess.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 
 #include "io/system/file_descriptor.hpp"
 #include "options/cli_options.hpp"
+#include "setup/build_tools.hpp"
 #include "setup/document.hpp"
 #include "terminal/format.hpp"
 
@@ -21,19 +28,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kProjectFileMax = std::size_t{1} << 20;
 
-/// A server that is being developed, and the project around it.
-struct Project {
-  fs::path root;
-  /// The server's own file, relative to the root.
-  fs::path server;
-};
-
 /// What a project file says, with patterns relative to the root. Nothing if the server does not
 /// fit.
 struct Recipe {
   std::string build;
   Words watch;
+  /// The tool that was asked, too.
+  std::string tool = {};
+  /// What is uncertain about this; a clause.
+  std::string problem = {};
 };
+
+using Endings = std::vector<std::string_view>;
 
 bool is_there(const fs::path& path) {
   std::error_code error;
@@ -44,7 +50,7 @@ bool is_below(const fs::path& path, std::string_view folder) {
   return std::find(path.begin(), path.end(), fs::path(folder)) != path.end();
 }
 
-bool ends_in(const fs::path& path, std::initializer_list<std::string_view> endings) {
+bool ends_in(const fs::path& path, const Endings& endings) {
   return std::find(endings.begin(), endings.end(), path.extension().native()) != endings.end();
 }
 
@@ -57,17 +63,92 @@ Words present(const Project& project, std::initializer_list<const char*> names) 
   return found;
 }
 
+/// Patterns for the files of these endings, if there are any in the root itself.
+Words flat(const Project& project, const Endings& endings) {
+  std::set<std::string> found;
+  const fs::directory_iterator end;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(project.root, error); !error && entry != end;
+       entry.increment(error)) {
+    if (ends_in(entry->path(), endings)) found.insert("*" + entry->path().extension().native());
+  }
+  return {found.begin(), found.end()};
+}
+
+Words flat_c(const Project& project) {
+  return flat(project, {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"});
+}
+
+/// For each folder of the root with some of these in it, the deepest folder that holds them all.
+Words common(const std::set<fs::path>& folders) {
+  std::map<fs::path, fs::path> common;
+  for (const fs::path& folder : folders) {
+    if (folder == ".") continue;
+    // A folder beside the root has a name behind its dots.
+    const auto name = std::find_if(folder.begin(), folder.end(),
+                                   [](const fs::path& each) { return each != ".."; });
+    fs::path& held =
+        common.try_emplace(name == folder.end() ? folder : *name, folder).first->second;
+    const auto differs =
+        std::mismatch(held.begin(), held.end(), folder.begin(), folder.end()).first;
+    fs::path shared;
+    for (auto part = held.begin(); part != differs; ++part) shared /= *part;
+    held = shared;
+  }
+  Words patterns;
+  for (const auto& [name, folder] : common) patterns.push_back(pattern_of_file(folder.native()));
+  return patterns;
+}
+
+/// The answer of a tool. Without one, `recipe` says why.
+std::optional<ToolAnswer> answer_of(Recipe& recipe, const char* tool,
+                                    const std::function<ToolAnswer()>& ask) {
+  try {
+    ToolAnswer answer = ask();
+    recipe.tool = tool;
+    return answer;
+  } catch (const Failure& failure) {
+    recipe.problem = failure.what + ", so the names of files decided";
+    return std::nullopt;
+  }
+}
+
 std::optional<Recipe> cargo(const Project& project) {
   if (!is_below(project.server, "target")) return std::nullopt;
-  const bool is_release = is_below(project.server, "release");
-  return Recipe{is_release ? "cargo build --release" : "cargo build",
-                present(project, {"src", "Cargo.toml"})};
+  Recipe recipe;
+  const auto answer = answer_of(recipe, "cargo metadata", [&] { return ask_cargo(project); });
+  recipe.build = is_below(project.server, "release") ? "cargo build --release" : "cargo build";
+  if (answer && !answer->package.empty()) recipe.build += " -p " + shell_word(answer->package);
+  if (!answer) {
+    recipe.watch = present(project, {"src", "Cargo.toml"});
+    return recipe;
+  }
+  for (const fs::path& folder : answer->folders) {
+    recipe.watch.push_back(folder == "." ? "*.rs" : pattern_of_file(folder.native()));
+  }
+  recipe.watch = joined(recipe.watch, present(project, {"build.rs", "Cargo.toml"}));
+  return recipe;
 }
 
 std::optional<Recipe> go(const Project& project) {
   if (ends_in(project.server, {".go"})) return std::nullopt;
-  const std::string program = "./" + project.server.native();
-  return Recipe{"go build -o " + shell_word(program) + " .", {"*.go"}};
+  Recipe recipe;
+  const auto answer = answer_of(recipe, "go list", [&] { return ask_go(project); });
+  const fs::path usual = "cmd" / project.server.filename();
+  fs::path package = is_there(project.root / usual)   ? usual
+                     : flat(project, {".go"}).empty() ? fs::path()
+                                                      : fs::path(".");
+  if (answer) package = answer->package;
+  if (package.empty()) {
+    recipe.problem = fmt::format("none of the programs is called {}, so --build is not guessed",
+                                 project.server.filename().native());
+  } else {
+    const std::string from = package == "." ? "." : "./" + package.native();
+    recipe.build =
+        "go build -o " + shell_word("./" + project.server.native()) + " " + shell_word(from);
+  }
+  recipe.watch = {"*.go"};
+  return recipe;
 }
 
 std::optional<Recipe> node(const Project& project) {
@@ -89,22 +170,33 @@ std::optional<Recipe> node(const Project& project) {
                                                            {"bun.lockb", "bun"}}}) {
     if (is_there(project.root / lock)) manager = other;
   }
-  return Recipe{manager + " run build", present(project, {"src"})};
+  Words watch = present(project, {"src"});
+  if (watch.empty()) watch = flat(project, {".ts", ".mts", ".tsx"});
+  return Recipe{manager + " run build", std::move(watch)};
 }
 
 std::optional<Recipe> cmake(const Project& project) {
   for (fs::path folder = project.server.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
     if (!is_there(project.root / folder / "CMakeCache.txt")) continue;
-    return Recipe{"cmake --build " + shell_word(folder.native()),
-                  present(project, {"src", "include", "CMakeLists.txt"})};
+    Recipe recipe{"cmake --build " + shell_word(folder.native()), {}};
+    const auto answer =
+        answer_of(recipe, "the file API of CMake", [&] { return ask_cmake(project, folder); });
+    const bool is_flat = !answer || answer->folders.contains(".");
+    recipe.watch = answer ? common(answer->folders) : present(project, {"src", "include"});
+    if (is_flat) recipe.watch = joined(recipe.watch, flat_c(project));
+    recipe.watch = joined(recipe.watch, present(project, {"CMakeLists.txt"}));
+    return recipe;
   }
   return std::nullopt;
 }
 
 std::optional<Recipe> make(const Project& project) {
   if (!fs::path(project.server).extension().empty()) return std::nullopt;
-  return Recipe{"make", present(project, {"src", "include", "Makefile"})};
+  return Recipe{"make",
+                joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"}),
+                {},
+                {}};
 }
 
 std::optional<Recipe> dotnet(const Project& project) {
@@ -115,6 +207,21 @@ std::optional<Recipe> dotnet(const Project& project) {
 std::optional<Recipe> python(const Project& project) {
   if (!ends_in(project.server, {".py"})) return std::nullopt;
   return Recipe{"", {"*.py"}};
+}
+
+/// A script that nothing builds: the files beside it, or the folder in the project that holds it.
+std::optional<Recipe> script(const Project& project) {
+  const bool is_script = ends_in(project.server, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts",
+                                                  ".tsx", ".rb", ".php", ".pl", ".sh"});
+  if (!is_script || is_below(project.server, "node_modules")) return std::nullopt;
+  if (project.server.has_parent_path()) {
+    return Recipe{"", {pattern_of_file(project.server.begin()->native())}};
+  }
+  const std::string pattern = "*" + project.server.extension().native();
+  // What else is in a home folder is no part of the server.
+  const char* const home = std::getenv("HOME");
+  const bool is_home = home != nullptr && project.root == home;
+  return Recipe{"", {is_home ? "./" + pattern : pattern}};
 }
 
 struct Kind {
@@ -178,42 +285,59 @@ fs::path file_of(const Words& words) {
   return words.front().find('/') == std::string::npos ? fs::path() : fs::path(words.front());
 }
 
-/// The pattern for a file somewhere else.
-std::string absolute(const fs::path& root, const std::string& pattern) {
-  if (pattern.starts_with('*')) return (root / "**" / pattern).native();
-  return pattern_of_file((root / pattern).native());
+/// The pattern for the same files, seen from another folder.
+std::string moved(const fs::path& root, const std::string& pattern) {
+  const std::string folder = pattern_of_file(root.native());
+  return folder + (pattern.starts_with('*') ? "/**/" : "/") + pattern;
 }
 
-Guess told_by(const Project& project, const std::string& file, Recipe recipe, bool is_elsewhere) {
-  Guess guess{file, std::move(recipe.build), {}, std::move(recipe.watch)};
-  if (!is_elsewhere) return guess;
-  if (!guess.build.empty()) guess.build_cwd = project.root.native();
-  for (std::string& pattern : guess.watch) pattern = absolute(project.root, pattern);
+/// The guess about a server that starts in `directory`.
+Guess told_by(const Project& project, const std::string& file, Recipe recipe,
+              const fs::path& directory, bool runs_elsewhere) {
+  Guess guess{
+      file, std::move(recipe.build), {}, std::move(recipe.watch), std::move(recipe.problem)};
+  if (!recipe.tool.empty()) guess.from += " and " + recipe.tool;
+  if (project.root == directory && !runs_elsewhere) return guess;
+  const fs::path below = project.root.lexically_relative(directory);
+  const bool is_below = !runs_elsewhere && !below.empty() && *below.begin() != "..";
+  const fs::path root = is_below ? below : project.root;
+  if (!guess.build.empty()) guess.build_cwd = root.native();
+  for (std::string& pattern : guess.watch) pattern = moved(root, pattern);
   return guess;
 }
 
 }  // namespace
 
-Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere) {
+Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
+            std::chrono::milliseconds time) {
   const fs::path file = file_of(words);
   // A variable of the client may stand for any folder.
-  if (file.empty() || file.native().find("${") != std::string::npos) return {};
-  const fs::path server = (fs::path(directory) / file).lexically_normal();
+  if (file.empty() || file.native().find("${") != std::string::npos) {
+    return {.problem = "the command names no file of a project"};
+  }
+  const fs::path start = fs::path(directory).lexically_normal();
+  const fs::path server = (start / file).lexically_normal();
   for (fs::path root = server.parent_path();; root = root.parent_path()) {
     // A folder of builds has a Makefile too, which CMake has written.
     if (is_there(root / "CMakeCache.txt") && root != root.parent_path()) continue;
-    const Project project{root, server.lexically_relative(root)};
+    const Project project{root, server.lexically_relative(root), time};
     bool is_project = false;
     for (const Kind& kind : kKinds) {
       const std::string name = project_file(root, kind);
       if (name.empty()) continue;
       is_project = true;
       if (auto recipe = kind.recipe(project)) {
-        return told_by(project, name, std::move(*recipe),
-                       runs_elsewhere || root != fs::path(directory).lexically_normal());
+        return told_by(project, name, std::move(*recipe), start, runs_elsewhere);
       }
     }
-    if (is_project || root == root.parent_path()) return {};
+    const bool is_last = root == root.parent_path();
+    if (!is_project && !is_last) continue;
+    const fs::path home = is_project ? root : server.parent_path();
+    const Project rest{home, server.lexically_relative(home), time};
+    auto recipe = script(rest);
+    if (!recipe) return {.problem = fmt::format("no build file fits {}", file.native())};
+    return told_by(rest, "the folder of " + file.lexically_normal().native(), std::move(*recipe),
+                   start, runs_elsewhere);
   }
 }
 

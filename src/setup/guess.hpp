@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "setup/server_entry.hpp"
@@ -8,18 +9,26 @@ namespace sitter::setup {
 
 /// How a server is built, and which files to watch.
 struct Guess {
-  /// The name of the project file that says so. Empty: nothing was guessed.
-  std::string from;
+  /// What says so, as in "Cargo.toml and cargo metadata". Empty: nothing was guessed.
+  std::string from = {};
   /// A shell command; empty if there is nothing to build.
-  std::string build;
+  std::string build = {};
   /// Where it runs; empty: where the server does.
-  std::string build_cwd;
+  std::string build_cwd = {};
   /// Patterns of --watch.
-  Words watch;
+  Words watch = {};
+  /// Why nothing was guessed, or what is uncertain; a clause.
+  std::string problem = {};
 };
 
-/// Looks for the nearest project file in and above the folder of the server's own file. `directory`
-/// is where the server runs. If the client may run it elsewhere, all paths are absolute.
-Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere);
+/// How long a build tool may take to say what it builds. `go list` and `cargo metadata` need less
+/// than a second, and CMake some seconds to configure a build again.
+inline constexpr std::chrono::seconds kToolTime{15};
+
+/// Looks for the nearest project file in and above the folder of the server's own file, and asks
+/// the build tool what it builds. `directory` is where the server runs. If the client may run it
+/// elsewhere, all paths are absolute.
+Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
+            std::chrono::milliseconds time = kToolTime);
 
 }  // namespace sitter::setup

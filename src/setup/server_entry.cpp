@@ -164,6 +164,11 @@ std::vector<std::string_view> changed_members(const Server& original, const Spel
 
 }  // namespace
 
+Words joined(Words front, const Words& behind) {
+  front.insert(front.end(), behind.begin(), behind.end());
+  return front;
+}
+
 Server read_server(const Json& entry, const Spelling& spelling) {
   Server server;
   if (!entry.is_object()) {
@@ -238,14 +243,12 @@ Words words_behind(const Words& wrapped) {
 
 Words with_options(const Words& wrapped, const Words& removed, const Words& added) {
   const Split split = split_words_of(wrapped);
-  Words words = split.program;
-  words.insert(words.end(), added.begin(), added.end());
+  Words words = joined(split.program, added);
   for (const GivenOption& option : split.options.value_or(std::vector<GivenOption>())) {
     if (std::find(removed.begin(), removed.end(), option.name) != removed.end()) continue;
-    words.insert(words.end(), option.words.begin(), option.words.end());
+    words = joined(std::move(words), option.words);
   }
-  words.insert(words.end(), split.rest.begin(), split.rest.end());
-  return words;
+  return joined(std::move(words), split.rest);
 }
 
 Json entry_of(const Words& words, const Spelling& spelling) {

@@ -12,6 +12,8 @@ namespace sitter::setup {
 
 using Words = std::vector<std::string>;
 
+Words joined(Words front, const Words& behind);
+
 /// What an entry of a client says about its server.
 struct Server {
   enum class Kind { stdio, http, other };

@@ -226,6 +226,9 @@ TEST_F(Setup, ACommandThatIsMissingAndAGuessThatFailsAreSaid) {
   EXPECT_THAT(output, HasSubstr("warning: there is no " + project_ / "nothing" + " yet"));
   EXPECT_THAT(output, HasSubstr("guessed neither --build nor --watch"));
   EXPECT_THAT(setup({"cursor", "--undo", "a"}).output, HasSubstr("which was not there before"));
+  project_.write(".cursor/mcp.json", R"({"mcpServers": {"a": {"command": "uvx"}}})");
+  EXPECT_THAT(setup({"cursor", "--wrap", "a"}).output,
+              HasSubstr("guessed neither --build nor --watch: the command names no file"));
 }
 
 TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {

@@ -1,23 +1,49 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "core/rebuild/watch_filter.hpp"
 #include "setup/guess.hpp"
+#include "support/own_descriptor.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::setup {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+/// Only the build tools that a test plays are in PATH.
 class SetupGuessTest : public ::testing::Test {
  protected:
+  SetupGuessTest() {
+    setenv("PATH", tools_.path().c_str(), 1);
+    setenv("HOME", (folder_ / "home").c_str(), 1);
+  }
+  ~SetupGuessTest() override {
+    setenv("PATH", path_.c_str(), 1);
+    setenv("HOME", home_.c_str(), 1);
+  }
+
   Guess of(const Words& words) const { return guess(words, folder_.path(), false); }
 
-  sitter::testing::TemporaryDirectory folder_;
+  /// A tool that says this.
+  void tool_says(const std::string& name, const std::string& text) const {
+    tools_.write_script(name, "/bin/cat '" + tools_.write(name + ".txt", text) + "'");
+  }
+
+  std::string path_ = std::getenv("PATH");
+  std::string home_ = std::getenv("HOME");
+  sitter::testing::TemporaryDirectory folder_, tools_;
 };
 
 TEST_F(SetupGuessTest, AProgramOfCargoIsBuiltInItsProfile) {
@@ -29,14 +55,100 @@ TEST_F(SetupGuessTest, AProgramOfCargoIsBuiltInItsProfile) {
   EXPECT_EQ(guess.build_cwd, "");
   EXPECT_THAT(guess.watch, ElementsAre("src", "Cargo.toml"));
   EXPECT_EQ(of({"target/release/notes"}).build, "cargo build --release");
-  EXPECT_EQ(of({"./notes.sh"}).from, "");
+  EXPECT_THAT(of({"target/release/notes"}).problem, HasSubstr("no cargo in PATH"));
+}
+
+TEST_F(SetupGuessTest, CargoKnowsThePackageAndWhatItNeeds) {
+  folder_.write("Cargo.toml", "");
+  const auto package = [&](const std::string& name, const std::string& kind,
+                           const std::string& needed) {
+    return R"({"name": "p-)" + name + R"(", "manifest_path": ")" + folder_ / name +
+           R"(/Cargo.toml", "targets": [{"name": ")" + name + R"(", "kind": [")" + kind +
+           R"("], "src_path": ")" + folder_ / name + R"(/src/x.rs"}], "dependencies": [{"name": )" +
+           R"("serde"})" + (needed.empty() ? "" : R"(, {"path": ")" + folder_ / needed + "\"}") +
+           "]}";
+  };
+  tool_says("cargo", R"({"packages": [)" + package("notes", "bin", "base") + ", " +
+                         package("base", "lib", "") + ", " + package("other", "bin", "base") +
+                         "]}");
+  const Guess guess = of({"./target/release/notes"});
+  EXPECT_EQ(guess.from, "Cargo.toml and cargo metadata");
+  EXPECT_EQ(guess.build, "cargo build --release -p p-notes");
+  EXPECT_THAT(guess.watch, ElementsAre("base", "notes", "Cargo.toml"));
+  EXPECT_EQ(guess.problem, "");
+}
+
+TEST_F(SetupGuessTest, TheOnlyPackageOfCargoNeedsNoName) {
+  folder_.write("Cargo.toml", "");
+  folder_.write("build.rs", "");
+  const std::string source = folder_ / "code/main.rs", script = folder_ / "build.rs";
+  tool_says("cargo",
+            R"({"packages": [{"name": "notes", "manifest_path": ")" + folder_ / "Cargo.toml" +
+                R"(", "targets": [{"name": "notes", "kind": ["bin"], "src_path": ")" + source +
+                R"("}, {"kind": ["custom-build"], "src_path": ")" + script + R"("}]}]})");
+  EXPECT_EQ(of({"./target/debug/notes"}).build, "cargo build");
+  EXPECT_THAT(of({"./target/debug/notes"}).watch, ElementsAre("code", "build.rs", "Cargo.toml"));
+  EXPECT_THAT(of({"./target/debug/other"}).problem, HasSubstr("does not know"));
+}
+
+TEST_F(SetupGuessTest, AToolThatFailsOrSaysNonsenseIsNotFollowed) {
+  folder_.write("Cargo.toml", "");
+  folder_.write("src/main.rs", "");
+  for (const std::string commands : {"exit 1", "echo", "echo '{\"packages\": [3, {}]}'"}) {
+    tools_.write_script("cargo", commands);
+    const Guess guess = of({"./target/debug/notes"});
+    EXPECT_EQ(guess.from, "Cargo.toml") << commands;
+    EXPECT_THAT(guess.watch, ElementsAre("src", "Cargo.toml")) << commands;
+    EXPECT_THAT(guess.problem, HasSubstr("the names of files decided")) << commands;
+  }
+}
+
+TEST_F(SetupGuessTest, AToolThatHangsIsKilledWithAllThatItHasStarted) {
+  folder_.write("go.mod", "");
+  folder_.write("cmd/notes/main.go", "");
+  const std::string held = folder_ / "held";
+  ASSERT_EQ(mkfifo(held.c_str(), 0600), 0);
+  const testing::OwnDescriptor pipe(open(held.c_str(), O_RDONLY | O_NONBLOCK));
+  tools_.write_script("go", "exec 3>'" + held + "'; echo >&3; /bin/sleep 1000 & wait");
+  const Guess guess =
+      setup::guess({"./notes"}, folder_.path(), false, std::chrono::milliseconds(200));
+  EXPECT_EQ(guess.build, "go build -o ./notes ./cmd/notes");
+  EXPECT_THAT(guess.problem, HasSubstr("takes too long"));
+  char byte = 0;
+  while (read(pipe.number(), &byte, 1) == 1) continue;
+  pollfd end{pipe.number(), POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 60'000), 1);
+  EXPECT_EQ(read(pipe.number(), &byte, 1), 0);
 }
 
 TEST_F(SetupGuessTest, AProgramOfGoIsWrittenWhereItRuns) {
   folder_.write("go.mod", "");
+  folder_.write("main.go", "");
   EXPECT_EQ(of({"./notes"}).build, "go build -o ./notes .");
   EXPECT_EQ(of({"./my notes"}).build, "go build -o './my notes' .");
   EXPECT_THAT(of({"./notes"}).watch, ElementsAre("*.go"));
+}
+
+TEST_F(SetupGuessTest, GoKnowsWhichPackageIsTheProgram) {
+  folder_.write("go.mod", "");
+  const std::string root = folder_.path();
+  tool_says("go",
+            "base " + root + "/base\nmain " + root + "/cmd/notes\nmain " + root + "/cmd/other\n");
+  EXPECT_EQ(of({"./bin/notes"}).build, "go build -o ./bin/notes ./cmd/notes");
+  EXPECT_EQ(of({"./bin/notes"}).from, "go.mod and go list");
+  EXPECT_EQ(of({"./bin/third"}).build, "");
+  EXPECT_THAT(of({"./bin/third"}).problem, HasSubstr("none of the programs is called third"));
+  tool_says("go", "main " + root + "/cmd/notes\nmain " + root + "\n");
+  EXPECT_EQ(of({"./bin/third"}).build, "go build -o ./bin/third .");
+  tool_says("go", "main " + root + "/cmd/notes\n");
+  EXPECT_EQ(of({"./bin/third"}).build, "go build -o ./bin/third ./cmd/notes");
+}
+
+TEST_F(SetupGuessTest, WithoutGoTheUsualFolderIsTheProgram) {
+  folder_.write("go.mod", "");
+  folder_.write("cmd/notes/main.go", "");
+  EXPECT_EQ(of({"./notes"}).build, "go build -o ./notes ./cmd/notes");
+  EXPECT_EQ(of({"./other"}).build, "");
 }
 
 TEST_F(SetupGuessTest, AScriptIsBuiltByItsPackageManager) {
@@ -45,16 +157,35 @@ TEST_F(SetupGuessTest, AScriptIsBuiltByItsPackageManager) {
   EXPECT_EQ(of({"node", "--enable-source-maps", "dist/server.js"}).build, "npm run build");
   EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("src"));
   EXPECT_EQ(of({"node", "src/server.js"}).build, "");
-  EXPECT_EQ(of({"node", "node_modules/x/server.js"}).build, "");
+  EXPECT_EQ(of({"node", "node_modules/x/server.js"}).from, "");
   folder_.write("pnpm-lock.yaml", "");
   EXPECT_EQ(of({"node", "dist/server.js"}).build, "pnpm run build");
 }
 
-TEST_F(SetupGuessTest, APackageWithoutABuildScriptGivesNothing) {
-  folder_.write("package.json", R"({"scripts": {"test": "x"}})");
-  EXPECT_EQ(of({"node", "dist/server.js"}).from, "");
-  folder_.write("package.json", "broken");
-  EXPECT_EQ(of({"node", "dist/server.js"}).from, "");
+TEST_F(SetupGuessTest, SourcesBesideThePackageFileAreWatched) {
+  folder_.write("package.json", R"({"scripts": {"build": "tsc"}})");
+  folder_.write("server.ts", "");
+  folder_.write("other.js", "");
+  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("*.ts"));
+}
+
+TEST_F(SetupGuessTest, AScriptThatNothingBuildsIsWatchedWithItsFolder) {
+  for (const std::string package : {"", R"({"scripts": {"test": "x"}})", "broken"}) {
+    if (!package.empty()) folder_.write("package.json", package);
+    EXPECT_THAT(of({"node", "server.mjs"}).watch, ElementsAre("*.mjs"));
+    EXPECT_EQ(of({"node", "server.mjs"}).build, "");
+    EXPECT_EQ(of({"node", "server.mjs"}).from, "the folder of server.mjs");
+  }
+  EXPECT_THAT(of({"node", "dist/x/server.js"}).watch, ElementsAre("dist"));
+  EXPECT_THAT(of({"python3", "./server.py"}).watch, ElementsAre("*.py"));
+}
+
+TEST_F(SetupGuessTest, AScriptOutsideOfAnyProjectIsWatchedInItsOwnFolder) {
+  EXPECT_THAT(of({"python3", "tools/server.py"}).watch, ElementsAre("tools/**/*.py"));
+  EXPECT_THAT(guess({"python3", folder_ / "x/server.py"}, "/", true).watch,
+              ElementsAre(folder_ / "x/**/*.py"));
+  EXPECT_THAT(guess({"python3", "server.py"}, folder_ / "home", false).watch,
+              ElementsAre("./*.py"));
 }
 
 TEST_F(SetupGuessTest, AProgramOfCMakeIsBuiltInItsBuildFolder) {
@@ -62,6 +193,70 @@ TEST_F(SetupGuessTest, AProgramOfCMakeIsBuiltInItsBuildFolder) {
   EXPECT_EQ(of({"./build/dev/bin/notes"}).from, "");
   folder_.write("build/dev/CMakeCache.txt", "");
   EXPECT_EQ(of({"./build/dev/bin/notes"}).build, "cmake --build build/dev");
+}
+
+/// What CMake would answer about `notes`, which needs a library, and about another program.
+class SetupGuessCMakeTest : public SetupGuessTest {
+ protected:
+  SetupGuessCMakeTest() {
+    folder_.write("CMakeLists.txt", "");
+    folder_.write("build/CMakeCache.txt", "");
+    write("index-1", R"({"objects": [{"kind": "codemodel", "jsonFile": "old.json"}]})");
+    write("index-2", R"({"objects": [{"kind": "cache", "jsonFile": "old.json"},
+                                     {"kind": "codemodel", "jsonFile": "model.json"}]})");
+    write("old", "{}");
+    write("model",
+          R"({"paths": {"source": ")" + folder_.path() + R"("}, "configurations": [{"targets":
+        [{"id": "n", "jsonFile": "n.json"}, {"id": "l", "jsonFile": "l.json"},
+         {"id": "o", "jsonFile": "o.json"}]}]})");
+    write("n", target("bin/notes", "main/main.cpp", "l", folder_ / "include"));
+    write("l", target("lib.a", "src/deep/a/a.cpp\"}, {\"path\": \"src/deep/b/c/b.cpp", "n",
+                      "/usr/include"));
+    write("o", target("bin/other", "main.cpp\"}, {\"path\": \"build/made/m.cpp", "missing",
+                      folder_ / "build/include"));
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    folder_.write("build/replies/" + name + ".json", text);
+  }
+  static std::string target(const std::string& artifact, const std::string& source,
+                            const std::string& needed, const std::string& include) {
+    return R"({"artifacts": [{"path": ")" + artifact + R"("}], "sources": [{"path": ")" + source +
+           R"("}], "dependencies": [{"id": ")" + needed +
+           R"("}], "compileGroups": [{"includes": [{"path": ")" + include + R"("}]}]})";
+  }
+};
+
+TEST_F(SetupGuessCMakeTest, CMakeIsAskedForTheSourcesOfTheServer) {
+  tools_.write_script("cmake",
+                      "[ -e .cmake/api/v1/query/client-mcp-sitter/codemodel-v2 ] &&"
+                      " exec /bin/cp -R replies .cmake/api/v1/reply");
+  const Guess guess = of({"./build/bin/notes"});
+  EXPECT_EQ(guess.from, "CMakeLists.txt and the file API of CMake");
+  EXPECT_EQ(guess.build, "cmake --build build");
+  EXPECT_THAT(guess.watch, ElementsAre("include", "main", "src/deep", "CMakeLists.txt"));
+  EXPECT_EQ(guess.problem, "");
+  EXPECT_FALSE(fs::exists(folder_ / "build/.cmake/api/v1/query/client-mcp-sitter"));
+}
+
+TEST_F(SetupGuessCMakeTest, AnAnswerThatIsThereIsTaken) {
+  fs::create_directories(folder_ / "build/.cmake/api/v1");
+  fs::rename(folder_ / "build/replies", folder_ / "build/.cmake/api/v1/reply");
+  folder_.write("main.cpp", "");
+  folder_.write("main.h", "");
+  EXPECT_THAT(of({"./build/bin/other"}).watch, ElementsAre("*.cpp", "*.h", "CMakeLists.txt"));
+}
+
+TEST_F(SetupGuessCMakeTest, WithoutAnAnswerTheUsualNamesAreWatched) {
+  folder_.write("src/a.cpp", "");
+  folder_.write("main.cc", "");
+  for (const bool has_cmake : {false, true}) {
+    if (has_cmake) tools_.write_script("cmake", "exit 1");
+    const Guess guess = of({"./build/bin/notes"});
+    EXPECT_THAT(guess.watch, ElementsAre("src", "*.cc", "CMakeLists.txt"));
+    EXPECT_THAT(guess.problem, HasSubstr("the names of files decided"));
+    EXPECT_FALSE(fs::exists(folder_ / "build/.cmake/api/v1/query/client-mcp-sitter"));
+  }
 }
 
 TEST_F(SetupGuessTest, AMakefileThatCMakeHasWrittenIsNone) {
@@ -78,7 +273,10 @@ TEST_F(SetupGuessTest, AProgramBesideAMakefileIsMade) {
   folder_.write("src/main.c", "");
   EXPECT_EQ(of({"./notes"}).build, "make");
   EXPECT_THAT(of({"./notes"}).watch, ElementsAre("src", "Makefile"));
-  EXPECT_EQ(of({"./notes.sh"}).from, "");
+  folder_.write("notes.c", "");
+  folder_.write("notes.h", "");
+  EXPECT_THAT(of({"./notes"}).watch, ElementsAre("src", "*.c", "*.h", "Makefile"));
+  EXPECT_THAT(of({"./notes.sh"}).watch, ElementsAre("*.sh"));
 }
 
 TEST_F(SetupGuessTest, AServerInAnotherFolderIsNotGuessed) {
@@ -89,7 +287,7 @@ TEST_F(SetupGuessTest, AServerInAnotherFolderIsNotGuessed) {
 
 TEST_F(SetupGuessTest, AHookOfNodeIsNotTheServer) {
   folder_.write("package.json", R"json({"scripts": {"build": "tsc"}})json");
-  EXPECT_EQ(of({"node", "--import", "./hook.js", "src/server.js"}).from, "");
+  EXPECT_THAT(of({"node", "--import", "./hook.js", "src/server.js"}).watch, ElementsAre("src"));
   EXPECT_EQ(of({"node", "--import", "./src/hook.js", "dist/server.js"}).build, "npm run build");
 }
 
@@ -113,6 +311,7 @@ TEST_F(SetupGuessTest, APublishedPackageIsNotBuilt) {
        {Words{"npx", "-y", "some-package"}, Words{"uvx", "server.py"},
         Words{"docker", "run", "./x.js"}, Words{"notes"}, Words{"${HOME}/x.py"}}) {
     EXPECT_EQ(of(words).from, "") << words.front();
+    EXPECT_EQ(of(words).problem, "the command names no file of a project") << words.front();
   }
 }
 
@@ -120,13 +319,22 @@ TEST_F(SetupGuessTest, TheNearestProjectCounts) {
   folder_.write("Cargo.toml", "");
   folder_.write("tools/package.json", "{}");
   EXPECT_EQ(of({"./tools/target/notes"}).from, "");
+  EXPECT_EQ(of({"./tools/target/notes"}).problem, "no build file fits ./tools/target/notes");
+}
+
+TEST_F(SetupGuessTest, AProjectBelowIsNamedByItsShortPath) {
+  folder_.write("sub/go.mod", "");
+  folder_.write("sub/main.go", "");
+  const Guess guess = of({"./sub/notes"});
+  EXPECT_EQ(guess.build_cwd, "sub");
+  EXPECT_THAT(guess.watch, ElementsAre("sub/**/*.go"));
 }
 
 TEST_F(SetupGuessTest, AProjectElsewhereIsNamedByItsWholePath) {
   folder_.write("sub/go.mod", "");
   folder_.write("sub/main.go", "");
   const std::string root = folder_ / "sub";
-  const Guess guess = of({root + "/notes"});
+  const Guess guess = setup::guess({root + "/notes"}, folder_ / "beside", false);
   EXPECT_EQ(guess.build_cwd, root);
   ASSERT_EQ(guess.watch.size(), 1);
   const WatchFilter filter(guess.watch, "/elsewhere");

@@ -1,0 +1,236 @@
+#include "setup/build_tools.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "io/system/file_descriptor.hpp"
+#include "probe/json_words.hpp"
+#include "setup/client_program.hpp"
+#include "setup/document.hpp"
+
+namespace sitter::setup {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The description of one target is far smaller.
+constexpr std::size_t kReplyMax = std::size_t{16} << 20;
+
+Json read_reply(const fs::path& file) {
+  std::string problem;
+  const auto text = read_whole_file(file.native(), kReplyMax, problem);
+  return text ? Json::parse(*text, nullptr, false) : Json();
+}
+
+/// The elements of a list in an object, or none.
+const Json& list_in(const Json& object, const char* key) {
+  static const Json none = Json::array();
+  const Json* const found = find(object, {key});
+  return found != nullptr && found->is_array() ? *found : none;
+}
+
+/// The path relative to the root. Empty for a path elsewhere.
+fs::path inside(const fs::path& path, const fs::path& root) {
+  const fs::path relative = (root / path).lexically_normal().lexically_relative(root);
+  return relative.empty() || *relative.begin() == ".." ? fs::path() : relative;
+}
+
+/// The folder of a file, where the root is `.`.
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+/// Calls `visit` with a name and with all that it leads to, once each. `visit` returns the names
+/// that follow.
+void visit_all(const std::string& first,
+               const std::function<std::vector<std::string>(const std::string&)>& visit) {
+  std::set<std::string> seen = {first};
+  std::vector<std::string> waiting = {first};
+  while (!waiting.empty()) {
+    const std::string name = waiting.back();
+    waiting.pop_back();
+    for (std::string& next : visit(name)) {
+      if (seen.insert(next).second) waiting.push_back(std::move(next));
+    }
+  }
+}
+
+/// The model of the build in the newest reply of CMake. An index that is later in the order of
+/// names is newer.
+Json code_model(const fs::path& reply) {
+  fs::path newest;
+  std::error_code error;
+  const fs::directory_iterator end;
+  for (auto entry = fs::directory_iterator(reply, error); !error && entry != end;
+       entry.increment(error)) {
+    const bool is_index = entry->path().filename().native().starts_with("index-");
+    if (is_index && entry->path() > newest) newest = entry->path();
+  }
+  const Json index = read_reply(newest);
+  for (const Json& object : list_in(index, "objects")) {
+    if (text_in(object, "kind") == "codemodel")
+      return read_reply(reply / text_in(object, "jsonFile"));
+  }
+  return {};
+}
+
+/// The model of the build. If nobody has asked CMake before, it has to configure the build again.
+Json asked_model(const Project& project, const fs::path& folder) {
+  const fs::path reply = folder / ".cmake/api/v1/reply";
+  Json model = code_model(reply);
+  if (!model.is_null()) return model;
+  const fs::path query = folder / ".cmake/api/v1/query/client-mcp-sitter";
+  std::error_code ignored;  // Without the query there is no reply.
+  fs::create_directories(query, ignored);
+  std::ofstream(query / "codemodel-v2").close();
+  std::optional<Failure> failure;
+  try {
+    output_of({"cmake", "."}, folder.native(), project.time);
+  } catch (const Failure& failed) {
+    failure = failed;
+  }
+  fs::remove_all(query, ignored);
+  if (failure) throw *failure;
+  return code_model(reply);
+}
+
+/// The targets of a configuration by their ids.
+using Targets = std::map<std::string, Json>;
+
+Targets targets_of(const Json& configuration, const fs::path& folder) {
+  Targets targets;
+  for (const Json& target : list_in(configuration, "targets")) {
+    targets[text_in(target, "id")] =
+        read_reply(folder / ".cmake/api/v1/reply" / text_in(target, "jsonFile"));
+  }
+  return targets;
+}
+
+/// Whether the target makes this file. Both are in the folder of the build.
+bool makes(const Json& target, const fs::path& file, const fs::path& folder) {
+  const Json& artifacts = list_in(target, "artifacts");
+  return std::any_of(artifacts.begin(), artifacts.end(), [&](const Json& artifact) {
+    return (folder / text_in(artifact, "path")).lexically_normal() == file;
+  });
+}
+
+/// The folders from which the target is compiled. `top` is where relative paths start.
+std::vector<fs::path> folders_of(const Json& target, const fs::path& top) {
+  std::vector<fs::path> folders;
+  for (const Json& file : list_in(target, "sources")) {
+    folders.push_back((top / text_in(file, "path")).parent_path());
+  }
+  for (const Json& group : list_in(target, "compileGroups")) {
+    for (const Json& include : list_in(group, "includes")) {
+      folders.emplace_back(text_in(include, "path"));
+    }
+  }
+  return folders;
+}
+
+}  // namespace
+
+ToolAnswer ask_cmake(const Project& project, const fs::path& build) {
+  const fs::path folder = project.root / build;
+  const Json model = asked_model(project, folder);
+  const fs::path top = text_in(member(model, "paths"), "source");
+  for (const Json& configuration : list_in(model, "configurations")) {
+    const Targets targets = targets_of(configuration, folder);
+    const auto ours = std::find_if(targets.begin(), targets.end(), [&](const auto& target) {
+      return makes(target.second, project.root / project.server, folder);
+    });
+    if (ours == targets.end()) continue;
+    ToolAnswer answer;
+    visit_all(ours->first, [&](const std::string& id) {
+      std::vector<std::string> needed;
+      const auto target = targets.find(id);
+      if (target == targets.end()) return needed;
+      for (const fs::path& each : folders_of(target->second, top)) {
+        fs::path relative = inside(each, project.root);
+        // What the build makes comes from other files.
+        const bool is_made = !inside(each, folder).empty();
+        if (!relative.empty() && !is_made) answer.folders.insert(std::move(relative));
+      }
+      for (const Json& other : list_in(target->second, "dependencies")) {
+        needed.push_back(text_in(other, "id"));
+      }
+      return needed;
+    });
+    return answer;
+  }
+  throw Failure{"cmake does not know this program"};
+}
+
+ToolAnswer ask_cargo(const Project& project) {
+  const Json metadata = Json::parse(
+      output_of({"cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"},
+                project.root.native(), project.time),
+      nullptr, false);
+  // The packages by their folders.
+  std::map<std::string, Json> packages;
+  std::string ours;
+  for (const Json& package : list_in(metadata, "packages")) {
+    const std::string folder = fs::path(text_in(package, "manifest_path")).parent_path().native();
+    packages[folder] = package;
+    for (const Json& target : list_in(package, "targets")) {
+      const Json& kinds = list_in(target, "kind");
+      const bool is_program = std::find(kinds.begin(), kinds.end(), "bin") != kinds.end();
+      if (is_program && text_in(target, "name") == project.server.filename()) ours = folder;
+    }
+  }
+  if (ours.empty()) throw Failure{"cargo does not know this program"};
+  ToolAnswer answer;
+  if (packages.size() > 1) answer.package = text_in(packages[ours], "name");
+  visit_all(ours, [&](const std::string& folder) {
+    std::vector<std::string> needed;
+    // The root holds more than its package.
+    const bool is_root = fs::path(folder) == project.root;
+    if (!is_root) answer.folders.insert(fs::path(folder).lexically_relative(project.root));
+    for (const Json& target : list_in(packages[folder], "targets")) {
+      const Json& kinds = list_in(target, "kind");
+      const bool is_needed = std::any_of(kinds.begin(), kinds.end(), [](const Json& kind) {
+        return kind == "bin" || kind == "lib" || kind == "proc-macro";
+      });
+      if (!is_root || !is_needed) continue;
+      const fs::path file = inside(text_in(target, "src_path"), project.root);
+      if (!file.empty()) answer.folders.insert(folder_of(file));
+    }
+    for (const Json& dependency : list_in(packages[folder], "dependencies")) {
+      const std::string path = text_in(dependency, "path");
+      if (!path.empty()) needed.push_back(path);
+    }
+    return needed;
+  });
+  return answer;
+}
+
+ToolAnswer ask_go(const Project& project) {
+  const std::string listed =
+      output_of({"go", "list", "-e", "-find", "-f", "{{.Name}} {{.Dir}}", "./..."},
+                project.root.native(), project.time);
+  std::vector<fs::path> programs;
+  std::size_t begin = 0;
+  while (begin < listed.size()) {
+    const std::size_t end = std::min(listed.find('\n', begin), listed.size());
+    const std::string line = listed.substr(begin, end - begin);
+    if (line.starts_with("main ")) programs.push_back(inside(line.substr(5), project.root));
+    begin = end + 1;
+  }
+  const auto first = [&](const auto& fits) {
+    return std::find_if(programs.begin(), programs.end(), fits);
+  };
+  auto found =
+      first([&](const fs::path& each) { return each.filename() == project.server.filename(); });
+  if (found == programs.end()) found = first([](const fs::path& each) { return each == "."; });
+  if (found == programs.end() && programs.size() == 1) found = programs.begin();
+  return {{}, found == programs.end() ? std::string() : found->native()};
+}
+
+}  // namespace sitter::setup
