@@ -43,7 +43,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"setup", "put mcp-sitter before a server that a client has registered, or register one",
        names_of(setup::clients()) +
-           " --wrap --undo --scope --build --no-build --watch --no-watch --dry-run",
+           " --wrap --undo --scope --build --no-build --watch --no-watch --always-load --dry-run",
        run_setup},
       {"doctor", "try a server out, and say what clients would meet", "", run_doctor},
       {"demo", "show in 45 seconds what mcp-sitter is for", "--fast --no-fast --color --no-color",

@@ -75,13 +75,19 @@ struct Planned {
   bool was_wrapped = false;
 };
 
+/// The entry with what the request says about it, besides the words.
+Json asked_of(const Request& request, const Json& entry) {
+  return request.always_load ? with_tools_loaded(entry, request.client->spelling) : entry;
+}
+
 Planned wrapped_entry(const Request& request, const Surroundings& here, const Place& place,
                       const Json& entry) {
   const Spelling& spelling = request.client->spelling;
   const Server server = read_server(entry, spelling);
   if (is_wrapped(server.words)) {
-    const Words words = words_again(request, server.words);
-    if (words != server.words) return {with_words(entry, spelling, words), {}, {}, true};
+    const Json changed =
+        asked_of(request, with_words(entry, spelling, words_again(request, server.words)));
+    if (!says_the_same(changed, entry)) return {changed, {}, {}, true};
     throw Failure{
         fmt::format("'{}' in {} is wrapped already; mcp-sitter setup {} --undo {} takes "
                     "mcp-sitter away",
@@ -104,17 +110,27 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
       checked.insert(checked.end(), {"--header", name + "=x"});
     }
     check_words(checked);
-    return {over_stdio(entry, spelling, joined(own, {"--http", server.url})), {}, {}};
+    return {asked_of(request, over_stdio(entry, spelling, joined(own, {"--http", server.url}))),
+            {},
+            {}};
   }
   const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
-  return {with_words(entry, spelling, joined(own, behind.words)), behind.guessed, {}};
+  return {asked_of(request, with_words(entry, spelling, joined(own, behind.words))),
+          behind.guessed,
+          {}};
 }
 
 /// Says what to do after a change.
-std::string steps(const Request& request, const Place& place, const SavedCopy& copy) {
+std::string steps(const Request& request, const Place& place, const Json& entry,
+                  const SavedCopy& copy) {
   std::string text = fmt::format("next: {}\nundo: mcp-sitter setup {} --undo {} --scope {}\n",
                                  request.client->next_step, request.client->name,
                                  shell_word(request.name), place.scope);
+  const std::string_view member = request.client->spelling.always_load;
+  if (!member.empty() && !entry.contains(member)) {
+    text += fmt::format("{} shows the model a tool when it searches; with --always-load, at once\n",
+                        request.client->title);
+  }
   if (copy.text()) text += fmt::format("copy of the file from before: {}\n", copy.path());
   return text;
 }
@@ -182,7 +198,7 @@ std::string put(const Request& request, const Place& place, bool is_new, Plan pl
       throw;
     }
     return planned.before + wrote(request, place, planned.entry) + planned.behind +
-           steps(request, place, copy);
+           steps(request, place, planned.entry, copy);
   });
 }
 
@@ -223,7 +239,8 @@ std::string add(const Request& request, const Surroundings& here) {
   const Client& client = *request.client;
   const Place place = place_for_new(client, request.scope, here);
   const BridgeWords behind = words_for_new(request, place, here);
-  const Json entry = entry_of(joined(own_command(here.program), behind.words), client.spelling);
+  const Json entry =
+      asked_of(request, entry_of(joined(own_command(here.program), behind.words), client.spelling));
   return put(request, place, true, [&](const EntryText& at) -> Planned {
     if (at.entry()) {
       throw Failure{

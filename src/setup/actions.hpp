@@ -18,6 +18,7 @@ struct Request {
   bool no_build = false;
   Words watch;
   bool no_watch = false;
+  bool always_load = false;
   bool is_dry_run = false;
   /// The command of a new server.
   Words command;

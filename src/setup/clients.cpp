@@ -83,7 +83,7 @@ const std::vector<Client>& clients() {
       {"claude",
        "Claude Code",
        Notation::json,
-       {.stdio_type = "stdio"},
+       {.stdio_type = "stdio", .always_load = "alwaysLoad"},
        {{"local", claude, {"projects", "{root}", "mcpServers"}, true},
         // Earlier versions take the folder itself, although it is inside of a repository.
         {"local", claude, {"projects", "{here}", "mcpServers"}, true},

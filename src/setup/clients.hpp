@@ -22,6 +22,9 @@ struct Spelling {
   bool plain_url_is_sse = false;
   /// An entry may hold the members for the transport in this member, and new entries do.
   std::string_view nested = {};
+  /// The member that keeps the server's tools in the model's context. Empty: the client does so
+  /// anyway.
+  std::string_view always_load = {};
 };
 
 /// One of the files in which a client keeps servers, or a part of such a file.

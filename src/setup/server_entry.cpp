@@ -156,10 +156,28 @@ void take(Json& object, const Json& from, const std::vector<std::string_view>& k
 
 /// The members that mcp-sitter changes.
 std::vector<std::string_view> changed_members(const Server& original, const Spelling& spelling) {
-  if (original.kind != Server::Kind::http) return {"command", "args"};
-  std::vector<std::string_view> keys = {"type", "command", "args", spelling.environment};
+  std::vector<std::string_view> keys = {"command", "args"};
+  if (!spelling.always_load.empty()) keys.push_back(spelling.always_load);
+  if (original.kind != Server::Kind::http) return keys;
+  keys.insert(keys.end(), {"type", spelling.environment});
   keys.insert(keys.end(), kUrlMembers.begin(), kUrlMembers.end());
   return keys;
+}
+
+/// The original entry with the words of the wrapped one.
+std::optional<Json> wrapped_words(const Json& original, const Words& words,
+                                  const Spelling& spelling) {
+  const Server server = read_server(original, spelling);
+  if (server.kind == Server::Kind::stdio) {
+    if (words_behind(words) != server.words) return std::nullopt;
+    return with_words(original, spelling, words);
+  }
+  const std::size_t own = own_words(words);
+  const bool is_same = server.kind == Server::Kind::http && words.size() >= own + 2 &&
+                       words[own] == "--http" && words[own + 1] == server.url;
+  if (!is_same) return std::nullopt;
+  const auto end = words.begin() + as_offset(own + 2);
+  return over_stdio(original, spelling, {words.begin(), end});
 }
 
 }  // namespace
@@ -267,6 +285,12 @@ Json with_words(const Json& entry, const Spelling& spelling, const Words& words)
   return changed;
 }
 
+Json with_tools_loaded(const Json& entry, const Spelling& spelling) {
+  Json changed = entry;
+  holder(changed, spelling)[std::string(spelling.always_load)] = true;
+  return changed;
+}
+
 Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   const Server server = read_server(entry, spelling);
   Json changed = entry;
@@ -293,18 +317,11 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
 
 std::optional<Json> wrapped_again(const Json& original, const Json& wrapped,
                                   const Spelling& spelling) {
-  const Server server = read_server(original, spelling);
-  const Words words = read_server(wrapped, spelling).words;
-  if (server.kind == Server::Kind::stdio) {
-    if (words_behind(words) != server.words) return std::nullopt;
-    return with_words(original, spelling, words);
+  auto again = wrapped_words(original, read_server(wrapped, spelling).words, spelling);
+  if (again && !spelling.always_load.empty()) {
+    take(holder(*again, spelling), holder(wrapped, spelling), {spelling.always_load});
   }
-  const std::size_t own = own_words(words);
-  const bool is_same = server.kind == Server::Kind::http && words.size() >= own + 2 &&
-                       words[own] == "--http" && words[own + 1] == server.url;
-  if (!is_same) return std::nullopt;
-  const auto end = words.begin() + as_offset(own + 2);
-  return over_stdio(original, spelling, {words.begin(), end});
+  return again;
 }
 
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling) {

@@ -50,6 +50,9 @@ Json entry_of(const Words& words, const Spelling& spelling);
 /// The entry with these words in place of its command.
 Json with_words(const Json& entry, const Spelling& spelling, const Words& words);
 
+/// The entry of a client that has such a member, with the server's tools always loaded.
+Json with_tools_loaded(const Json& entry, const Spelling& spelling);
+
 /// The entry of a server over HTTP as one that runs these words. The headers become variables of
 /// the environment, and options behind the words name them: a value is never a word.
 Json over_stdio(const Json& entry, const Spelling& spelling, Words words);

@@ -63,6 +63,8 @@ void declare(CLI::App& app, Raw& raw) {
       ->allow_extra_args(false)
       ->check(not_empty());
   app.add_flag("--no-watch", raw.request.no_watch, "guess no files to watch");
+  app.add_flag("--always-load", raw.request.always_load,
+               "Claude Code: keep the server's tools in the model's context");
   app.add_flag("--dry-run", raw.request.is_dry_run, "print the change, and write nothing");
 }
 
@@ -87,9 +89,11 @@ std::string wrong_combination(const Raw& raw, bool has_command) {
     return "--watch and --no-watch exclude each other: give one of them";
   }
   const bool has_options = !raw.request.build.empty() || !raw.request.watch.empty() ||
-                           raw.request.no_build || raw.request.no_watch;
+                           raw.request.no_build || raw.request.no_watch || raw.request.always_load;
   if (has_options && !is_new && raw.wrapped.empty()) {
-    return "--build, --no-build, --watch and --no-watch are for --wrap and for a new server";
+    return "--build, --no-build, --watch, --no-watch and --always-load are for --wrap and for a "
+           "new "
+           "server";
   }
   if (count == 0 && (raw.request.is_dry_run || !raw.request.scope.empty())) {
     return "--wrap, --undo or a new NAME is missing";
@@ -129,6 +133,12 @@ std::string run(Raw raw) {
                                  platform::own_program()};
   if (raw.client.empty()) return setup::listing(setup::clients(), here);
   raw.request.client = &setup::client_named(raw.client);
+  if (raw.request.always_load && raw.request.client->spelling.always_load.empty()) {
+    throw Failure{
+        fmt::format("--always-load is for Claude Code: {} shows the model all tools anyway",
+                    raw.request.client->title),
+        kUsageError};
+  }
   raw.request.name = raw.name + raw.wrapped + raw.undone;
   check_texts(raw, project);
   if (!raw.wrapped.empty()) return setup::wrap(raw.request, here);

@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"claude", "--wrap", "a", "--build", "x", "--no-build"}, "--no-build"},
         WrongWords{{"claude", "--wrap", "a", "--watch", "x", "--no-watch"}, "--no-watch"},
         WrongWords{{"claude", "--undo", "a", "--build", "x"}, "are for --wrap"},
+        WrongWords{{"claude", "--undo", "a", "--always-load"}, "are for --wrap"},
         WrongWords{{"claude", "--dry-run"}, "is missing"},
         WrongWords{{"cursor", "a\nb", "--", "x"}, "is not a name"},
         WrongWords{{"cursor", "a", "--", "\xFF"}, "is not UTF-8"},

@@ -76,6 +76,30 @@ TEST_F(Setup, AnOptionOfAWrappedServerIsChanged) {
   EXPECT_EQ(everything(), before);
 }
 
+TEST_F(Setup, ToolsAreAlwaysLoadedIfTheUserSaysSo) {
+  const std::string text =
+      R"({"mcpServers": {"a": {"command": "x", "args": []}, "w": {"type": "http", "url":)"
+      R"( "http://127.0.0.1:9/", "alwaysLoad": false}}})";
+  const std::string file = project_.write(".mcp.json", text);
+  EXPECT_THAT(expect_done({"claude", "--wrap", "a"}), HasSubstr("with --always-load"));
+  EXPECT_FALSE(entry_in(file).contains("alwaysLoad"));
+  EXPECT_THAT(expect_done({"claude", "--wrap", "a", "--always-load"}),
+              Not(HasSubstr("with --always-load")));
+  EXPECT_EQ(entry_in(file)["alwaysLoad"], true);
+  EXPECT_THAT(refusal({"claude", "--wrap", "a", "--always-load"}), HasSubstr("wrapped already"));
+  expect_done({"claude", "--wrap", "w", "--always-load"});
+  expect_done({"claude", "n", "--scope", "project", "--always-load", "--", "x"});
+  const Json servers = Json::parse(contents_of(file))["mcpServers"];
+  EXPECT_EQ(servers["w"]["alwaysLoad"], true);
+  EXPECT_EQ(servers["n"]["alwaysLoad"], true);
+  for (const std::string name : {"n", "w", "a"}) expect_done({"claude", "--undo", name});
+  EXPECT_EQ(contents_of(file), text);
+  expect_done({"claude", "--wrap", "a", "--always-load"});
+  expect_done({"claude", "--undo", "a"});
+  EXPECT_EQ(contents_of(file), text);
+  EXPECT_THAT(refusal({"codex", "n", "--always-load", "--", "x"}, 2), HasSubstr("Claude Code"));
+}
+
 TEST_F(Setup, WithoutACopyTheCommandIsUnwrapped) {
   const std::string file = project_.write(
       ".cursor/mcp.json",
@@ -274,9 +298,9 @@ TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {
 
 TEST_F(Setup, HelpNamesEachOption) {
   const std::string help = expect_done({"--help"});
-  for (const char* const word :
-       {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch", "--no-watch",
-        "--dry-run", "claude, codex, gemini, cursor, vscode, opencode, qwen, cline"}) {
+  for (const char* const word : {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch",
+                                 "--no-watch", "--always-load", "--dry-run",
+                                 "claude, codex, gemini, cursor, vscode, opencode, qwen, cline"}) {
     EXPECT_THAT(help, HasSubstr(word));
   }
 }

@@ -6,10 +6,10 @@ import { Claude } from '../support/claude.mjs';
 import { textOf } from '../support/documents.mjs';
 import { MessagesApi } from '../support/model_api.mjs';
 import { planOf } from '../support/plan.mjs';
-import { claude, sitting, workshop } from '../support/programs.mjs';
+import { claude, sitterPath, sitting, workshop } from '../support/programs.mjs';
 import { Sandbox } from '../support/sandbox.mjs';
 import { until } from '../support/waiting.mjs';
-import { Wire } from '../support/wire.mjs';
+import { runToEnd, Wire } from '../support/wire.mjs';
 
 const { resultIn, toolsOf } = MessagesApi;
 const echo = { name: 'echo', does: { answer: 'an echo' } };
@@ -106,6 +106,16 @@ test('a tool that a rebuild added is found by tool search in the very next turn'
   );
   assert.match(resultIn(requests[3]).text, /\+1 added \(added\)/);
   assert.deepEqual(resultIn(requests[5]), { isError: false, text: 'just built' });
+});
+
+test('setup --always-load keeps the tools of the server in front of the model', async (t) => {
+  const agent = new Claude(new Sandbox(t));
+  await agent.add(echo);
+  const words = [sitterPath(), 'setup', 'claude', '--wrap', 'dev', '--always-load'];
+  const { status, stderr } = await runToEnd(agent.box, words);
+  assert.equal(status, 0, stderr);
+  const requests = await agent.converse(calls('mcp__dev__echo'));
+  assert.equal(firstOffer(requests, 'echo'), 0);
 });
 
 test('a server that was not built yet can be built in the conversation', async (t) => {

@@ -47,14 +47,14 @@ describe('Claude Code', { concurrency: 3 }, () => {
       // At its first run, the client adds members of its own.
       await agent.run('mcp', 'get', `dev-${scope}`);
       const before = readFileSync(file);
-      await setup(box, 'claude', '--wrap', `dev-${scope}`);
+      await setup(box, 'claude', '--wrap', `dev-${scope}`, '--no-watch');
       const said = await agent.run('mcp', 'get', `dev-${scope}`);
       assert.equal(field(said, 'Command'), sitterPath());
       assert.equal(field(said, 'Args'), ['--', command, ...args].join(' '));
       assert.match(said, /A=/);
       await setup(box, 'claude', '--undo', `dev-${scope}`);
       assert.deepEqual(readFileSync(file), before);
-      await setup(box, 'claude', '--wrap', `dev-${scope}`);
+      await setup(box, 'claude', '--wrap', `dev-${scope}`, '--no-watch');
     }
     assert.match(await agent.run('mcp', 'list'), /^dev-user: .*mcp-sitter -- .* - ✔ Connected$/m);
     await answers(box, [sitterPath(), '--', command, ...args]);
@@ -67,7 +67,7 @@ describe('Claude Code', { concurrency: 3 }, () => {
     mkdirSync(bin);
     symlinkSync(claude()[0], join(bin, 'claude'));
     const env = { ...agent.env, PATH: `${bin}:${box.env.PATH}` };
-    await run(box, [sitterPath(), 'setup', 'claude', 'dev', '--', ...server(box)], env);
+    await run(box, [sitterPath(), 'setup', 'claude', 'dev', '--no-watch', '--', ...server(box)], env);
     const said = await agent.run('mcp', 'get', 'dev');
     assert.match(field(said, 'Scope'), /^Local/);
     assert.equal(field(said, 'Args'), ['--', ...server(box)].join(' '));
@@ -98,8 +98,8 @@ test('codex mcp get and list understand a wrapped server and a new one', async (
   const file = join(box.home, '.codex', 'config.toml');
   await agent.register(server(box));
   const before = readFileSync(file);
-  await setup(box, 'codex', '--wrap', 'dev');
-  await setup(box, 'codex', 'new', '--', ...server(box));
+  await setup(box, 'codex', '--wrap', 'dev', '--no-watch');
+  await setup(box, 'codex', 'new', '--no-watch', '--', ...server(box));
   for (const name of ['dev', 'new']) {
     const { transport } = JSON.parse(await agent.run('mcp', 'get', name, '--json'));
     assert.equal(transport.command, sitterPath());
@@ -147,7 +147,7 @@ describe('of what the client has written', { concurrency: 4 }, () => {
       await run(box, add, offline);
       const before = readFileSync(file);
       const { dev: own } = serversIn(file);
-      await setup(box, client, '--wrap', 'dev');
+      await setup(box, client, '--wrap', 'dev', '--no-watch');
       const command = read(JSON.parse(readFileSync(file, 'utf8')));
       assert.deepEqual(command, [sitterPath(), '--', ...server(box)]);
       await answers(box, command);
