@@ -89,8 +89,8 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
         asked_of(request, with_words(entry, spelling, words_again(request, server.words)));
     if (!says_the_same(changed, entry)) return {changed, {}, {}, true};
     throw Failure{
-        fmt::format("'{}' in {} is wrapped already; mcp-sitter setup {} --undo {} takes "
-                    "mcp-sitter away",
+        fmt::format("'{}' in {} is wrapped already; --build and --watch change its options, and "
+                    "mcp-sitter setup {} --undo {} takes mcp-sitter away",
                     request.name, place.file, request.client->name, request.name)};
   }
   if (server.kind == Server::Kind::other) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <system_error>
 
@@ -82,6 +81,7 @@ Json code_model(const fs::path& reply) {
 }
 
 /// The model of the build. If nobody has asked CMake before, it has to configure the build again.
+/// The question stays, so that a later answer is as new as the build.
 Json asked_model(const Project& project, const fs::path& folder) {
   const fs::path reply = folder / ".cmake/api/v1/reply";
   Json model = code_model(reply);
@@ -90,14 +90,7 @@ Json asked_model(const Project& project, const fs::path& folder) {
   std::error_code ignored;  // Without the query there is no reply.
   fs::create_directories(query, ignored);
   std::ofstream(query / "codemodel-v2").close();
-  std::optional<Failure> failure;
-  try {
-    output_of({"cmake", "."}, folder.native(), project.time);
-  } catch (const Failure& failed) {
-    failure = failed;
-  }
-  fs::remove_all(query, ignored);
-  if (failure) throw *failure;
+  output_of({"cmake", "."}, folder.native(), project.time);
   return code_model(reply);
 }
 

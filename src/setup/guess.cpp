@@ -54,6 +54,11 @@ bool ends_in(const fs::path& path, const Endings& endings) {
   return std::find(endings.begin(), endings.end(), path.extension().native()) != endings.end();
 }
 
+bool is_script(const fs::path& path) {
+  return ends_in(
+      path, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".php", ".pl", ".sh"});
+}
+
 /// The names that are there, of those that such a project may have.
 Words present(const Project& project, std::initializer_list<const char*> names) {
   Words found;
@@ -131,7 +136,7 @@ std::optional<Recipe> cargo(const Project& project) {
 }
 
 std::optional<Recipe> go(const Project& project) {
-  if (ends_in(project.server, {".go"})) return std::nullopt;
+  if (is_script(project.server) || ends_in(project.server, {".go"})) return std::nullopt;
   Recipe recipe;
   const auto answer = answer_of(recipe, "go list", [&] { return ask_go(project); });
   const fs::path usual = "cmd" / project.server.filename();
@@ -211,9 +216,7 @@ std::optional<Recipe> python(const Project& project) {
 
 /// A script that nothing builds: the files beside it, or the folder in the project that holds it.
 std::optional<Recipe> script(const Project& project) {
-  const bool is_script = ends_in(project.server, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts",
-                                                  ".tsx", ".rb", ".php", ".pl", ".sh"});
-  if (!is_script || is_below(project.server, "node_modules")) return std::nullopt;
+  if (!is_script(project.server) || is_below(project.server, "node_modules")) return std::nullopt;
   if (project.server.has_parent_path()) {
     return Recipe{"", {pattern_of_file(project.server.begin()->native())}};
   }
@@ -268,7 +271,7 @@ bool moves_server(const std::string& word) {
 }
 
 /// The file of the server, or nothing if it is a published package or unknown.
-fs::path file_of(const Words& words) {
+fs::path file_of(const Words& words, const fs::path& directory) {
   const std::string program = fs::path(words.front()).filename().native();
   if (is_interpreter(program)) {
     for (std::size_t at = 1; at < words.size(); ++at) {
@@ -282,7 +285,11 @@ fs::path file_of(const Words& words) {
     }
     return {};
   }
-  return words.front().find('/') == std::string::npos ? fs::path() : fs::path(words.front());
+  if (words.front().find('/') != std::string::npos) return words.front();
+  const auto script = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    return is_script(word) && is_there(directory / word);
+  });
+  return script == words.end() ? fs::path() : fs::path(*script);
 }
 
 /// The pattern for the same files, seen from another folder.
@@ -310,7 +317,7 @@ Guess told_by(const Project& project, const std::string& file, Recipe recipe,
 
 Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
             std::chrono::milliseconds time) {
-  const fs::path file = file_of(words);
+  const fs::path file = file_of(words, directory);
   // A variable of the client may stand for any folder.
   if (file.empty() || file.native().find("${") != std::string::npos) {
     return {.problem = "the command names no file of a project"};

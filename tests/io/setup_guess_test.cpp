@@ -236,7 +236,6 @@ TEST_F(SetupGuessCMakeTest, CMakeIsAskedForTheSourcesOfTheServer) {
   EXPECT_EQ(guess.build, "cmake --build build");
   EXPECT_THAT(guess.watch, ElementsAre("include", "main", "src/deep", "CMakeLists.txt"));
   EXPECT_EQ(guess.problem, "");
-  EXPECT_FALSE(fs::exists(folder_ / "build/.cmake/api/v1/query/client-mcp-sitter"));
 }
 
 TEST_F(SetupGuessCMakeTest, AnAnswerThatIsThereIsTaken) {
@@ -255,7 +254,6 @@ TEST_F(SetupGuessCMakeTest, WithoutAnAnswerTheUsualNamesAreWatched) {
     const Guess guess = of({"./build/bin/notes"});
     EXPECT_THAT(guess.watch, ElementsAre("src", "*.cc", "CMakeLists.txt"));
     EXPECT_THAT(guess.problem, HasSubstr("the names of files decided"));
-    EXPECT_FALSE(fs::exists(folder_ / "build/.cmake/api/v1/query/client-mcp-sitter"));
   }
 }
 
@@ -302,6 +300,21 @@ TEST_F(SetupGuessTest, ADotnetProjectIsFoundByItsEnding) {
   folder_.write("Notes.csproj", "");
   EXPECT_EQ(of({"dotnet", "bin/Debug/net8.0/notes.dll"}).build, "dotnet build");
   EXPECT_EQ(of({"dotnet", "bin/Debug/net8.0/notes.dll"}).from, "Notes.csproj");
+}
+
+TEST_F(SetupGuessTest, AScriptThatIsThereIsFoundBehindAnyProgram) {
+  folder_.write("go.mod", "");
+  folder_.write("tool.ts", "");
+  folder_.write("config.json", "");
+  EXPECT_THAT(of({"npx", "-y", "tsx", "tool.ts"}).watch, ElementsAre("*.ts"));
+  EXPECT_EQ(of({"npx", "-y", "some-tool", "config.json"}).from, "");
+}
+
+TEST_F(SetupGuessTest, AScriptIsNotBuiltByGo) {
+  folder_.write("go.mod", "");
+  folder_.write("main.go", "");
+  EXPECT_EQ(of({"./start.sh"}).build, "");
+  EXPECT_THAT(of({"./start.sh"}).watch, ElementsAre("*.sh"));
 }
 
 TEST_F(SetupGuessTest, APublishedPackageIsNotBuilt) {
