@@ -128,8 +128,9 @@ std::string steps(const Request& request, const Place& place, const Json& entry,
                                  shell_word(request.name), place.scope);
   const std::string_view member = request.client->spelling.always_load;
   if (!member.empty() && !entry.contains(member)) {
-    text += fmt::format("{} shows the model a tool when it searches; with --always-load, at once\n",
-                        request.client->title);
+    text += fmt::format(
+        "{} may keep the tools from the model until it searches; with --always-load, it does not\n",
+        request.client->title);
   }
   if (copy.text()) text += fmt::format("copy of the file from before: {}\n", copy.path());
   return text;

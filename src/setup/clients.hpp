@@ -22,8 +22,7 @@ struct Spelling {
   bool plain_url_is_sse = false;
   /// An entry may hold the members for the transport in this member, and new entries do.
   std::string_view nested = {};
-  /// The member that keeps the server's tools in the model's context. Empty: the client does so
-  /// anyway.
+  /// The member that keeps the server's tools in the model's context. Empty: there is none.
   std::string_view always_load = {};
 };
 

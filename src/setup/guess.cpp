@@ -89,11 +89,7 @@ Words common(const std::set<fs::path>& folders) {
   std::map<fs::path, fs::path> common;
   for (const fs::path& folder : folders) {
     if (folder == ".") continue;
-    // A folder beside the root has a name behind its dots.
-    const auto name = std::find_if(folder.begin(), folder.end(),
-                                   [](const fs::path& each) { return each != ".."; });
-    fs::path& held =
-        common.try_emplace(name == folder.end() ? folder : *name, folder).first->second;
+    fs::path& held = common.try_emplace(*folder.begin(), folder).first->second;
     const auto differs =
         std::mismatch(held.begin(), held.end(), folder.begin(), folder.end()).first;
     fs::path shared;
@@ -198,10 +194,8 @@ std::optional<Recipe> cmake(const Project& project) {
 
 std::optional<Recipe> make(const Project& project) {
   if (!fs::path(project.server).extension().empty()) return std::nullopt;
-  return Recipe{"make",
-                joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"}),
-                {},
-                {}};
+  return Recipe{
+      "make", joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"})};
 }
 
 std::optional<Recipe> dotnet(const Project& project) {
@@ -307,9 +301,11 @@ Guess told_by(const Project& project, const std::string& file, Recipe recipe,
   if (project.root == directory && !runs_elsewhere) return guess;
   const fs::path below = project.root.lexically_relative(directory);
   const bool is_below = !runs_elsewhere && !below.empty() && *below.begin() != "..";
-  const fs::path root = is_below ? below : project.root;
-  if (!guess.build.empty()) guess.build_cwd = root.native();
-  for (std::string& pattern : guess.watch) pattern = moved(root, pattern);
+  // A relative --build-cwd starts where the client starts mcp-sitter, a relative --watch does not.
+  if (!guess.build.empty()) guess.build_cwd = project.root.native();
+  for (std::string& pattern : guess.watch) {
+    pattern = moved(is_below ? below : project.root, pattern);
+  }
   return guess;
 }
 

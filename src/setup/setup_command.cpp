@@ -134,10 +134,9 @@ std::string run(Raw raw) {
   if (raw.client.empty()) return setup::listing(setup::clients(), here);
   raw.request.client = &setup::client_named(raw.client);
   if (raw.request.always_load && raw.request.client->spelling.always_load.empty()) {
-    throw Failure{
-        fmt::format("--always-load is for Claude Code: {} shows the model all tools anyway",
-                    raw.request.client->title),
-        kUsageError};
+    throw Failure{fmt::format("--always-load is for Claude Code: {} has no such setting",
+                              raw.request.client->title),
+                  kUsageError};
   }
   raw.request.name = raw.name + raw.wrapped + raw.undone;
   check_texts(raw, project);

@@ -335,11 +335,11 @@ TEST_F(SetupGuessTest, TheNearestProjectCounts) {
   EXPECT_EQ(of({"./tools/target/notes"}).problem, "no build file fits ./tools/target/notes");
 }
 
-TEST_F(SetupGuessTest, AProjectBelowIsNamedByItsShortPath) {
+TEST_F(SetupGuessTest, WhatIsWatchedBelowIsNamedByItsShortPath) {
   folder_.write("sub/go.mod", "");
   folder_.write("sub/main.go", "");
   const Guess guess = of({"./sub/notes"});
-  EXPECT_EQ(guess.build_cwd, "sub");
+  EXPECT_EQ(guess.build_cwd, folder_ / "sub");
   EXPECT_THAT(guess.watch, ElementsAre("sub/**/*.go"));
 }
 
