@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "io/system/file_descriptor.hpp"
 #include "probe/json_words.hpp"

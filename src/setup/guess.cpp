@@ -14,6 +14,8 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "io/system/file_descriptor.hpp"
 #include "options/cli_options.hpp"
