@@ -51,7 +51,7 @@ void News::pass_tool_result(Child& child, ClientRequest& request, const Message&
 /// What is to be told of the new server does not belong into a result of the server before it. If
 /// nobody has asked for the new server, the model does not know that there are two.
 void News::pass_retiring_result(ClientRequest& request, const Message& message, Edits& edits) {
-  if (config_.writes_notices && config_.watches() && !request.wants_task) {
+  if (says_old_code() && !request.wants_task) {
     const std::string_view text =
         "[mcp-sitter] This answer is still the old code's: the call came before the new server "
         "took over. Call again.";
@@ -89,7 +89,7 @@ std::string News::old_code_in(const ClientRequest& request) const {
   const Child* const child = servers_.generations().shown();
   if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
   const UnservedChanges& unserved = rebuilds_.watch().unserved();
-  if (unserved.has_any() && !runs_built_since(*child, unserved.changed_at())) {
+  if (says_old_code() && unserved.has_any() && !runs_built_since(*child, unserved.changed_at())) {
     const std::string files = files_text({unserved.file()}, unserved.count());
     return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
   }
@@ -99,6 +99,12 @@ std::string News::old_code_in(const ClientRequest& request) const {
   std::string tool = names.first_name({Builtin::rebuild, Builtin::kill});
   if (!tool.empty() && !names.offers(Builtin::rebuild)) tool += R"( {"restart": true})";
   return old_code_text(*change, restart_clause(tool) + ", then call again", now_.wall);
+}
+
+/// Whether each result of old code says so. A run of a tool that needs no build is never old.
+bool News::says_old_code() const {
+  return config_.writes_notices && config_.watches() &&
+         (servers_.traits().has_process || !config_.build_command.empty());
 }
 
 /// Whether the child runs a program that somebody has built after the last change, in another way
@@ -112,8 +118,7 @@ bool News::would_carry_notice(const ClientRequest& request, const Message& answe
   if (!config_.writes_notices || request.wants_task || (!has_notice() && !is_old)) return false;
   if (answer.kind == Message::Kind::result) {
     // What has not been served yet is said in each answer.
-    return notices_.fits(answer.result) ||
-           (is_old && rebuilds_.watch().unserved().has_any() && takes_text(answer.result));
+    return notices_.fits(answer.result) || (is_old && says_old_code() && takes_text(answer.result));
   }
   // A client answers this error itself, with another version, and its model never reads it.
   return has_message(answer.error) && !has_code(answer.error, ErrorCode::unsupported_version);
