@@ -202,7 +202,7 @@ TEST_F(BridgeUnreadableTest, TextBeforeAMessageGoesToTheRing) {
   EXPECT_EQ(ring(), "[stdout] DEBUG answering:");
 }
 
-TEST_F(BridgeUnreadableTest, TextBehindAndBetweenMessagesGoesToTheRing) {
+TEST_F(BridgeUnreadableTest, TextBehindAndBetweenAnswersGoesToTheRing) {
   open_session();
   client(call(1, "a"));
   client(call(2, "b"));
@@ -210,6 +210,53 @@ TEST_F(BridgeUnreadableTest, TextBehindAndBetweenMessagesGoesToTheRing) {
   child(1, result(1) + "between" + result(2) + " behind");
   EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + result(2)));
   EXPECT_THAT(ring(), HasSubstr("[stdout] between\n[stdout] behind"));
+}
+
+TEST_F(BridgeUnreadableTest, BesideOtherTextOnlyAnOwedAnswerIsTaken) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  const std::string asked = call(1, "a");
+  const std::string told = notification("notifications/message");
+  const std::string foreign = result(77);
+  const std::string lost = R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}})json";
+  const std::string other = R"json({"level":"info"})json";
+  const std::string broken = R"json({"jsonrpc":"2.0","id":1,"result":{"content":["C:\q"]}})json";
+  const std::vector<std::string> lines = {
+      "got " + asked,
+      asked + " got",
+      "got " + told + " and " + foreign + lost,
+      "[\"got\"," + asked + "]",
+      "[" + asked + ",null," + told + "]",
+      other + asked,
+      told + other,
+      "[" + other + "," + asked + "]",
+      "sends " + broken,
+      "sends " + broken.substr(0, 60),
+      "debug word {}",
+      asked + "\t[" + other + "]",
+  };
+  std::string noise;
+  for (const std::string& line : lines) {
+    child(1, line);
+    EXPECT_THAT(done(), IsEmpty()) << line;
+    noise += "[stdout] " + line + "\n";
+  }
+  EXPECT_EQ(ring() + "\n", noise);
+  child(1, "[\"sends\", " + asked + ", " + result(1) + ", " + told + "]");
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  EXPECT_THAT(ring(), HasSubstr("[stdout] [\"sends\", " + asked + ",\n[stdout] , " + told + "]"));
+}
+
+TEST_F(BridgeUnreadableTest, BehindOtherTextAnAnswerToTheBridgeItselfIsTaken) {
+  client(initialize(0));
+  client(initialized());
+  done();
+  child(1, "opened " + result(0, server.opening()));
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  child(1, "lists " + server.answer(Id("#1"), "tools/list"));
+  client(call(1, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["childToolCount"], 1);
 }
 
 TEST_F(BridgeUnreadableTest, TextWithBracesBeforeAMessageIsNoObstacle) {

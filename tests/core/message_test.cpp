@@ -240,7 +240,7 @@ TEST(MessageReaderTest, EscapesAreChecked) {
 
 TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
   EXPECT_EQ(lenient_id(R"json({"jsonrpc":"2.0","id":7,"result":{"a)json"), "7");
-  EXPECT_EQ(lenient_id(R"json(xx { "id" : "a\"b" , )json"), R"json("a\"b")json");
+  EXPECT_EQ(lenient_id(R"json( [ { "id" : "a\"b" , )json"), R"json("a\"b")json");
   EXPECT_EQ(lenient_id(R"json({"params":{"id":1,"x":[{"id":2}]},"id":3)json"), "3");
   EXPECT_EQ(lenient_id(R"json({"x":"\"id\":9","id":4)json"), "4");
   EXPECT_EQ(lenient_id(R"json({"x":"id","id":5})json"), "5");
@@ -249,7 +249,7 @@ TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
 TEST(LenientIdTest, WithoutAnIdNoneIsFound) {
   for (const std::string text :
        {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}", "{\"id\":tru",
-        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1"}) {
+        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1", "got {\"id\":1}"}) {
     EXPECT_EQ(lenient_id(text), "") << text;
   }
 }

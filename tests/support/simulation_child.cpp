@@ -78,6 +78,7 @@ void Child::renumber(Generation number) {
 /// A line of the client is known by its mark. Any other line comes from the bridge itself.
 void Child::hears(const std::string& line) {
   using Kind = ClientSaid::Kind;
+  last_heard_ = line;
   Asked& asked = inbox_.emplace_back();
   const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
   if (said.kind == Kind::answer || said.kind == Kind::progress) return;
@@ -308,7 +309,7 @@ void Child::notify(std::string_view method) {
 void Child::make_noise() {
   switch (random_.below(9)) {
     case 0:
-      output.push_back({"listening on port 3000", {}, 0});
+      output.push_back({"got " + last_heard_, {}, 0});
       break;
     case 1:
       output.push_back({R"json({"level":"info","msg":"ready"})json", {}, 0});

@@ -113,6 +113,7 @@ class Child : public Unit {
   /// The announcement was written. The former server may still read and answer for a moment.
   bool is_announced_ = false;
   int lines_read_ = 0;
+  std::string last_heard_;
   int next_question_ = 0;
   std::deque<Asked> inbox_;
   std::deque<Asked> todo_;

@@ -69,24 +69,46 @@ void Conductor::on_child_message(Child& child, const Message& message, Line line
   }
 }
 
-/// A line that is not one message: several on one line, text before a message, or no message at
-/// all.
+/// A line that is not one message. Messages alone are taken as if each had a line of its own.
+/// Beside anything else, only an answer that is owed is taken: the server may print what it reads
+/// and writes, and a client without a bridge skips such a line.
 void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   const std::string what = reader_.defect().what;
-  const SplitLine split = split_objects(line.text());
-  for (const std::string_view text : split.texts) servers_.add_noise(child, text);
-  bool has_message = false;
+  SplitLine split = split_objects(line.text());
+  const std::vector<std::string_view>& texts = split.texts;
+  bool has_other = !texts.empty();
+  std::vector<std::string_view> owed;
   for (const std::string_view object : split.objects) {
+    const Message* const message = reader_.read(Line::padded(object));
+    const bool has_text_before = !texts.empty() && texts.front().data() < object.data();
+    has_other = has_other || message == nullptr;
+    const bool is_taken = message != nullptr ? is_owed(child, *message)
+                                             : !has_text_before && looks_like_answer(object) &&
+                                                   !lenient_id(object).empty();
+    if (is_taken) owed.push_back(object);
+  }
+  const std::vector<std::string_view>& taken = has_other ? owed : split.objects;
+  for (const std::string_view text : texts_around(taken, line.text())) {
+    servers_.add_noise(child, text);
+  }
+  for (const std::string_view object : taken) {
     parts_.push_back({child.gen(), Line::padded(object)});
-    has_message = has_message || reader_.read(parts_.back().line) != nullptr;
   }
   // A dying child was still writing this line, so the line is not an answer. The end of the child
   // says more.
-  if (is_unfinished) return;
-  // An answer that breaks off may still hold whole objects.
-  if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
-    answer_unreadable(child, lenient_id(split.texts.front()), what);
-  }
+  if (is_unfinished || !taken.empty() || texts.empty()) return;
+  if (looks_like_answer(texts.front())) answer_unreadable(child, lenient_id(texts.front()), what);
+}
+
+/// Whether a request waits for this answer: one of the client, or one of the bridge itself.
+bool Conductor::is_owed(Child& child, const Message& message) {
+  if (message.id.empty()) return false;
+  if (message.kind != Message::Kind::result && message.kind != Message::Kind::error) return false;
+  const bool opens = child.handshake.state() == Handshake::State::opening &&
+                     same_id(message.id, child.handshake.opening_id());
+  return opens || desk_.has_given_id(message.id) ||
+         servers_.find_sent(child, message.id) != nullptr ||
+         desk_.streams().find(message.id, child.sender(message.id)) != nullptr;
 }
 
 /// One of several objects on a line, as if it had stood on a line of its own.

@@ -16,6 +16,9 @@ namespace {
 /// such braces.
 constexpr int kUnclosedBracesMax = 16;
 
+/// What an array has between its elements, and around them.
+constexpr std::string_view kArrayMarks = "[], \t\r\n";
+
 /// The value of the token that begins `text`: a string or a number, as an id may be.
 std::string_view id_token(std::string_view text) {
   text = json_trimmed(text);
@@ -91,12 +94,14 @@ std::string_view id_at_end(std::string_view tail) {
 }  // namespace
 
 std::string_view lenient_id(std::string_view text) {
-  const std::string_view id = id_from_start(text);
-  return id.empty() ? id_at_end(text) : id;
+  // Behind other text, the beginning of an answer is only quoted.
+  const std::size_t begin = text.find_first_not_of(kArrayMarks);
+  const bool begins_as_object = begin != text.npos && text[begin] == '{';
+  return lenient_id(begins_as_object ? text : std::string_view(), text);
 }
 
 std::string_view lenient_id(std::string_view head, std::string_view tail) {
-  const std::string_view id = lenient_id(head);
+  const std::string_view id = id_from_start(head);
   return id.empty() ? id_at_end(tail) : id;
 }
 
@@ -117,12 +122,7 @@ std::string too_long_text(std::uint64_t size) {
 SplitLine split_objects(std::string_view text) {
   SplitLine split;
   std::size_t at = 0;
-  std::size_t last_end = 0;
   int unclosed = 0;
-  const auto add_text = [&](std::size_t end) {
-    const std::string_view piece = json_trimmed(text.substr(last_end, end - last_end));
-    if (piece.find_first_not_of("[], \t\r\n") != piece.npos) split.texts.push_back(piece);
-  };
   while ((at = text.find('{', at)) != text.npos) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
@@ -131,20 +131,27 @@ SplitLine split_objects(std::string_view text) {
       ++at;
       continue;
     }
-    if (unclosed > 0 && is_value(text, at)) {
-      at = end;
-      continue;
-    }
-    add_text(at);
-    split.objects.push_back(text.substr(at, end - at));
-    at = last_end = end;
+    if (unclosed == 0 || !is_value(text, at)) split.objects.push_back(text.substr(at, end - at));
+    at = end;
   }
-  if (split.objects.empty()) {
-    split.texts.push_back(json_trimmed(text));
-  } else {
-    add_text(text.size());
-  }
+  split.texts = texts_around(split.objects, text);
   return split;
+}
+
+std::vector<std::string_view> texts_around(const std::vector<std::string_view>& objects,
+                                           std::string_view text) {
+  if (objects.empty()) return {json_trimmed(text)};
+  std::vector<std::string_view> texts;
+  const auto add = [&](std::string_view piece) {
+    if (piece.find_first_not_of(kArrayMarks) != piece.npos) texts.push_back(json_trimmed(piece));
+  };
+  const char* begin = text.data();
+  for (const std::string_view object : objects) {
+    add({begin, static_cast<std::size_t>(object.data() - begin)});
+    begin = object.data() + object.size();
+  }
+  add({begin, static_cast<std::size_t>(text.data() + text.size() - begin)});
+  return texts;
 }
 
 }  // namespace sitter

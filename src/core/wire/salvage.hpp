@@ -10,9 +10,9 @@
 
 namespace sitter {
 
-/// The raw id of a line that cannot be read as a whole. It is the value of a member "id" at the top
-/// level, as far as braces and strings can be followed from the start; otherwise the id at the end
-/// of the line. Empty if there is none.
+/// The raw id of a line that cannot be read as a whole. If the line begins as an object, it is the
+/// value of a member "id" at the top level, as far as braces and strings can be followed; otherwise
+/// the id at the end of the line. Empty if there is none.
 std::string_view lenient_id(std::string_view text);
 
 /// The raw id of a line whose middle is missing: that of `head`, otherwise the id at the very end
@@ -31,9 +31,13 @@ std::string too_long_text(std::uint64_t size);
 /// so do the values in it.
 struct SplitLine {
   std::vector<std::string_view> objects;
-  /// The texts around the objects, trimmed, without the brackets and commas of an array.
   std::vector<std::string_view> texts;
 };
 SplitLine split_objects(std::string_view text);
+
+/// The texts around these objects of the line, trimmed, without what only separates the elements of
+/// an array. Without objects it is the whole line.
+std::vector<std::string_view> texts_around(const std::vector<std::string_view>& objects,
+                                           std::string_view text);
 
 }  // namespace sitter
