@@ -191,24 +191,49 @@ TEST_F(BridgeNoticeWordsTest, PromptsAndResourcesAreTold) {
                                    HasSubstr("\nresources: +1 added (a:b)")));
 }
 
-TEST_F(BridgeNoticeWordsTest, StdoutPollutionIsToldInTheNextNoticeAndOnce) {
+TEST_F(BridgeNoticeWordsTest, NoiseOnStdoutIsToldInTheNextResultOnceForEachGeneration) {
+  const auto told = [this](Generation gen, int id) {
+    client(call(id, "echo"));
+    done();
+    child(gen, result(id, text_result("x")));
+    return answer_text();
+  };
   open_session();
-  child(1, "Listening on port 3000");
+  child(1, "Listening on \x1b[1mport 3000");
   child(1, "Ready");
+  EXPECT_EQ(told(1, 1),
+            "[mcp-sitter] stdout: the server (spawn #1) wrote 2 lines that are not MCP messages "
+            "(log to stderr instead), first: Listening on port 3000");
+  child(1, "Listening");
+  EXPECT_EQ(told(1, 2), "x");
+  dies(1, 0);
+  client(call(3, "echo"));
+  opens(2);
+  child(2, "Listening");
+  done();
+  child(2, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("\n[mcp-sitter] stdout: the server (spawn #2) wrote 1 line that is not an "
+                        "MCP message (log to stderr instead), first: Listening"));
+  EXPECT_EQ(told(2, 4), "x");
+}
+
+TEST_F(BridgeNoticeWordsTest, NoiseIsAddedBesideStructuredContentToo) {
+  const std::string structured = R"json({"content":[],"structuredContent":{}})json";
+  open_session();
   dies(1, 0);
   client(call(1, "echo"));
   opens(2);
   done();
-  child(2, result(1, text_result("x")));
-  EXPECT_THAT(answer_text(),
-              HasSubstr("2 lines that are not MCP messages (log to stderr instead), first: "
-                        "Listening on port 3000"));
-  dies(2, 0);
+  child(2, result(1, structured));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
+  child(2, "Listening");
   client(call(2, "echo"));
-  opens(3);
+  client(call(3, "echo"));
   done();
-  child(3, result(2, text_result("x")));
-  EXPECT_THAT(answer_text(), Not(HasSubstr("Listening")));
+  child(2, result(2, structured));
+  child(2, result(3, structured));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("first: Listening"), result(3, structured)));
 }
 
 TEST_F(BridgeNoticeWordsTest, ListsThatCouldNotBeTakenAreNamed) {

@@ -189,7 +189,7 @@ TEST_F(BridgeStreamsTest, AnUnreadableAnswerWithTheExactIdOfAStreamAnswersNoCall
   child(1, result(stream, "{\"x\":\"\xff\"}"));
   EXPECT_THAT(done(), IsEmpty());
   child(1, result(other, complete_text("a")));
-  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json({"type":"text","text":"a"}]}})json")));
 }
 
 TEST_F(BridgeStreamsTest, ForARoundedIdOnlyAStreamEndBelongsToTheStream) {

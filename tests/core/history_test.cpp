@@ -124,6 +124,7 @@ TEST(HistoryTest, NoiseIsCountedForEachChild) {
   EXPECT_EQ(history.noise()->line_count, 2);
   EXPECT_EQ(history.noise()->first_line, "Listening");
   EXPECT_TRUE(history.add_noise(2, "other"));
+  EXPECT_FALSE(history.add_noise(1, "late"));
   EXPECT_EQ(history.noise()->line_count, 1);
 }
 

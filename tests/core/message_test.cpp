@@ -249,7 +249,7 @@ TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
 TEST(LenientIdTest, WithoutAnIdNoneIsFound) {
   for (const std::string text :
        {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}", "{\"id\":tru",
-        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1", "got {\"id\":1}"}) {
+        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1", "got {\"id\":1,"}) {
     EXPECT_EQ(lenient_id(text), "") << text;
   }
 }

@@ -106,14 +106,6 @@ TEST_F(NoticesTest, RepeatsTheNoticeOfACancelledCall) {
   EXPECT_FALSE(notices_.has_any()) << "it is told again once";
 }
 
-TEST_F(NoticesTest, NoiseOfAChildIsToldOnce) {
-  known_.noise = History::Noise{2, 3, "Listening"};
-  notices_.on_restart(restart(2));
-  EXPECT_THAT(notices_.tell("1", known_), HasSubstr("Listening"));
-  notices_.on_restart(restart(3));
-  EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("Listening")));
-}
-
 TEST_F(NoticesTest, ReportsTheNewestFailedReplays) {
   for (std::size_t i = 0; i < limits::kReplayFailuresMax; ++i) {
     notices_.add_replay_failure("call " + std::to_string(i) + ".");

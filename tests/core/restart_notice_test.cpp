@@ -164,29 +164,17 @@ TEST(RestartNoticeTest, OtherListsAreTold) {
             "resource subscriptions refused by the server: file:///b, file:///c");
 }
 
-TEST(RestartNoticeTest, PollutionOfStdoutIsTold) {
-  RestartNotice notice = bare();
-  notice.stdout_line_count = 1;
-  notice.stdout_line = "Listening...";
-  EXPECT_EQ(
-      further(notice),
-      "stdout: the server wrote 1 line that is not an MCP message (log to stderr instead), first: "
-      "Listening...");
-}
-
 TEST(RestartNoticeTest, WhatTheServerNamesStaysOnItsLine) {
   RestartNotice notice = bare();
   notice.path = "/a\n[mcp-sitter] b";
   notice.version = "1\r2";
   notice.tools.changed = {{"t\nx", {"\x1b[31m+a\nb"}, false}};
-  notice.stdout_line_count = 2;
-  notice.stdout_line = "a\nb\xFF";
+  notice.subscriptions_lost = {"a\nb\xFF"};
   EXPECT_EQ(notice_text(notice),
             "[mcp-sitter] server restarted (spawn #3, pid 12345, startup 1.8s). path: /a "
             "[mcp-sitter] b. binary v1 2. tools: 1 schema changed (t x).\n"
             "t x: +a b\n"
-            "stdout: the server wrote 2 lines that are not MCP messages (log to stderr instead), "
-            "first: a b\uFFFD");
+            "resource subscriptions refused by the server: a b\uFFFD");
 }
 
 TEST(RestartNoticeTest, WhatDoesNotFitIsCounted) {
@@ -215,8 +203,7 @@ TEST(RestartNoticeTest, TheBoundHoldsWhateverIsSaid) {
     notice.tools.removed.push_back(std::string(300, 'r') + std::to_string(i));
     notice.tools.signatures.push_back(std::string(3000, 's'));
   }
-  notice.stdout_line_count = 1;
-  notice.stdout_line = std::string(100'000, 'o');
+  notice.subscriptions_lost = {std::string(100'000, 'o')};
   notice.status_tool = std::string(300, 't');
   for (const std::size_t bytes_max : {512u, 700u, 4096u, 5000u}) {
     const std::string text = notice_text(notice, bytes_max);

@@ -148,6 +148,7 @@ class Conductor {
   void on_discovered(Child& child, std::string_view result, Edits& edits);
   void on_part(const Part& part);
   void on_unreadable(Child& child, Line line, bool is_unfinished);
+  void add_noise(Child& child, std::string_view text);
   bool is_owed(Child& child, const Message& message);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
 

@@ -89,7 +89,7 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   }
   const std::vector<std::string_view>& taken = has_other ? owed : split.objects;
   for (const std::string_view text : texts_around(taken, line.text())) {
-    servers_.add_noise(child, text);
+    add_noise(child, text);
   }
   for (const std::string_view object : taken) {
     parts_.push_back({child.gen(), Line::padded(object)});
@@ -98,6 +98,10 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   // says more.
   if (is_unfinished || !taken.empty() || texts.empty()) return;
   if (looks_like_answer(texts.front())) answer_unreadable(child, lenient_id(texts.front()), what);
+}
+
+void Conductor::add_noise(Child& child, std::string_view text) {
+  if (servers_.add_noise(child, text)) news_.on_noise();
 }
 
 /// Whether a request waits for this answer: one of the client, or one of the bridge itself.
@@ -121,7 +125,7 @@ void Conductor::on_part(const Part& part) {
   }
   const std::string what = reader_.defect().what;
   const std::string_view object = part.line.text();
-  servers_.add_noise(*child, object);
+  add_noise(*child, object);
   if (looks_like_answer(object)) answer_unreadable(*child, lenient_id(object), what);
 }
 
@@ -129,7 +133,7 @@ void Conductor::on(const fact::ChildLineTooLong& fact) {
   Child* const child = servers_.generations().find(fact.gen);
   if (child == nullptr) return;
   const std::string what = too_long_text(fact.size);
-  servers_.add_noise(*child, fact.head);
+  add_noise(*child, fact.head);
   out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
   if (const std::string_view id = lenient_id(fact.head, fact.tail); !id.empty()) {
     answer_unreadable(*child, id, what);

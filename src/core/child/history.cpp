@@ -81,6 +81,7 @@ void History::tell(Generation gen, const ChildEnd& end, std::string last_words) 
 }
 
 bool History::add_noise(Generation gen, std::string_view text) {
+  if (noise_ && noise_->gen > gen) return false;
   const bool is_first = !noise_ || noise_->gen != gen;
   if (is_first) noise_ = {gen, 0, brief(text, 200)};
   ++noise_->line_count;

@@ -72,7 +72,8 @@ class History {
   void on_proved() { last_failure_.reset(); }
   /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
-  /// Returns whether this is the first such line of the child.
+  /// Returns whether this is the first such line of the child. A child that retires beside a noisy
+  /// successor no longer counts.
   bool add_noise(Generation gen, std::string_view text);
 
   /// The last generations, the oldest first.

@@ -186,7 +186,7 @@ class Servers {
   /// may have rounded to it.
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
   /// Text on stdout that is not a message. The ring keeps it, because it would break the client.
-  void add_noise(Child& child, std::string_view text);
+  bool add_noise(Child& child, std::string_view text);
   /// What a request has set up is remembered only now, since the child could have refused it.
   void on_setting_accepted(const Child& child, const ClientRequest& request);
 

@@ -80,7 +80,12 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 }
 
 bool News::has_notice() const {
-  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news();
+  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news() || has_noise_news();
+}
+
+bool News::has_noise_news() const {
+  const auto& noise = servers_.history().noise();
+  return config_.writes_notices && noise && notices_.must_tell(*noise);
 }
 
 /// What the result of this request says if the child that serves has answered it with old code.

@@ -54,6 +54,8 @@ class News {
   /// Takes from the servers what repeated calls have brought.
   void take_replay_remarks();
   void on_serving(const Child& child) { lints_.on_serving(child.gen()); }
+  /// A child has written to stdout what is not a message.
+  void on_noise() { notices_.on_news(); }
   /// The rebuild is over: tells its callers and the model, and begins the next.
   void finish_rebuild(RebuildReport report);
   /// A call was passed to this child. Looks at its sources now and then.
@@ -128,6 +130,7 @@ class News {
   void pass_with_notice(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const;
   bool has_lint_news() const { return config_.writes_notices && !lints_.news().empty(); }
+  bool has_noise_news() const;
   void lint_tools();
   void lint_result(std::string_view tool, std::string_view result);
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;

@@ -108,10 +108,6 @@ std::string Notices::text(const NoticeFacts& known) const {
   notice.failed_build = known.failed_build;
   notice.log_tool = known.log_tool;
   notice.call_tool = known.call_tool;
-  if (known.noise && known.noise->gen != noise_told_of_) {
-    notice.stdout_line_count = static_cast<std::size_t>(known.noise->line_count);
-    notice.stdout_line = known.noise->first_line;
-  }
   std::string text = notice_text(notice);
   if (const std::string more = remarks(known); !more.empty()) text += "\n" + more;
   return text;
@@ -130,6 +126,14 @@ std::string Notices::remarks(const NoticeFacts& known) const {
   if (!known.watch_problem.empty()) {
     lines.push_back(
         fmt::format("[mcp-sitter] Not every save is noticed: {}.", known.watch_problem));
+  }
+  if (known.noise && must_tell(*known.noise)) {
+    const bool is_one = known.noise->line_count == 1;
+    lines.push_back(fmt::format(
+        "[mcp-sitter] stdout: the server (spawn #{}) wrote {} line{} that {} (log to "
+        "stderr instead), first: {}",
+        known.noise->gen, known.noise->line_count, is_one ? "" : "s",
+        is_one ? "is not an MCP message" : "are not MCP messages", known.noise->first_line));
   }
   add_lint_lines(known, lines);
   if (!known.old_code.empty()) lines.push_back(kTag + known.old_code);

@@ -81,6 +81,7 @@ class Notices {
     return owed_.restart || !owed_.reload_failure.empty() || !owed_.replay_failures.empty() ||
            !owed_.unread.empty();
   }
+  bool must_tell(const History::Noise& noise) const { return noise.gen > noise_told_of_; }
   /// The restart that must still be told; null if there is none.
   const RestartNotice* restart() const { return owed_.restart ? &*owed_.restart : nullptr; }
 

@@ -187,13 +187,6 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
     lines.push_back(std::move(line));
   }
   add_list_lines(notice, lines);
-  if (notice.stdout_line_count > 0) {
-    lines.push_back(fmt::format(
-        "stdout: the server wrote {} that {} (log to stderr instead), first: {}",
-        plural(notice.stdout_line_count, "line"),
-        notice.stdout_line_count == 1 ? "is not an MCP message" : "are not MCP messages",
-        brief(notice.stdout_line, 200)));
-  }
   return lines;
 }
 

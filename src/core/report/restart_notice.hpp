@@ -73,10 +73,6 @@ struct RestartNotice {
   /// below.
   std::string log_tool = "sitter_build_log";
 
-  /// How many lines on stdout were not messages, and the first of them.
-  std::size_t stdout_line_count = 0;
-  std::string stdout_line;
-
   /// The URIs of subscriptions that the new child refused.
   std::vector<std::string> subscriptions_lost;
 
