@@ -57,7 +57,7 @@ void BM_Tail(benchmark::State& state) {
   StderrRing ring(limits::kStderrLinesDefault);
   const std::string line(100, 'x');
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
-  for (auto _ : state) benchmark::DoNotOptimize(ring.tail(1));
+  for (auto _ : state) benchmark::DoNotOptimize(ring.last_words(1));
   state.SetBytesProcessed(state.iterations() *
                           static_cast<std::int64_t>(limits::kReportLinesMax * line.size()));
 }

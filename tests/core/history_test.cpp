@@ -1,5 +1,6 @@
 #include "core/child/history.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +12,10 @@
 
 namespace sitter {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 
 WallTime at(int second) { return WallTime(std::chrono::seconds(second)); }
 
@@ -282,10 +287,10 @@ TEST(StderrRingTest, TailIsTheLastWordsOfOneChild) {
   ring.add(1, "old");
   ring.child_started(2, 200);
   for (const char* line : {"a", "b", "c"}) ring.add(2, line);
-  EXPECT_EQ(ring.tail(1), "old");
-  EXPECT_EQ(ring.tail(2), "a\nb\nc");
-  EXPECT_EQ(ring.tail(2, 2), "b\nc");
-  EXPECT_EQ(ring.tail(3), "");
+  EXPECT_EQ(ring.last_words(1), "old");
+  EXPECT_EQ(ring.last_words(2), "a\nb\nc");
+  EXPECT_EQ(ring.tail(2, 2, 100), "b\nc");
+  EXPECT_EQ(ring.last_words(3), "");
 }
 
 TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
@@ -301,7 +306,7 @@ TEST(StderrRingTest, KeepsATailOf4KiBAndDropsTheOldestLineAboveIt) {
     StderrRing ring(limits::kStderrLinesDefault);
     ring.add(1, std::string(oldest, 'a'));
     for (int n = 0; n < 3; ++n) ring.add(1, std::string(1023, 'b'));
-    return ring.tail(1);
+    return ring.last_words(1);
   };
   // There are three line ends between the four lines.
   EXPECT_EQ(last_words(1024).size(), 4096u);
@@ -311,9 +316,21 @@ TEST(StderrRingTest, KeepsATailOf4KiBAndDropsTheOldestLineAboveIt) {
 TEST(StderrRingTest, ALastLineOf4KiBIsWholeAndOneByteMoreIsCut) {
   StderrRing ring(limits::kStderrLinesDefault);
   ring.add(1, std::string(4096, 'x'));
-  EXPECT_EQ(ring.tail(1), std::string(4096, 'x'));
+  EXPECT_EQ(ring.last_words(1), std::string(4096, 'x'));
   ring.add(1, std::string(4097, 'x'));
-  EXPECT_EQ(ring.tail(1), std::string(4096, 'x') + "… [1 bytes cut]");
+  EXPECT_EQ(ring.last_words(1), std::string(4096, 'x') + "… [1 bytes cut]");
+}
+
+TEST(StderrRingTest, LastWordsBeginWithAnErrorThatStandsAbove) {
+  const auto last_words = [](int below) {
+    StderrRing ring(limits::kStderrLinesDefault);
+    ring.add(1, "panic: no row 17");
+    for (int n = 0; n < below; ++n) ring.add(1, std::to_string(n));
+    return ring.last_words(1);
+  };
+  EXPECT_THAT(last_words(20), AllOf(StartsWith("panic: no row 17\n0\n"), EndsWith("\n18")));
+  EXPECT_THAT(last_words(99), AllOf(StartsWith("panic: no row 17\n0\n"), EndsWith("\n18")));
+  EXPECT_THAT(last_words(100), AllOf(StartsWith("80\n"), EndsWith("\n99")));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void Conductor::on_startup_timeout(Child& child) {
     news_.answer_opening_ourselves(*asked,
                                    end_clause({reason, {}, child.life.lifetime(now_), why}) +
                                        " (--startup-timeout sets the limit)",
-                                   servers_.ring().tail(child.gen()));
+                                   servers_.ring().last_words(child.gen()));
   }
   child.life.take_down(reason, why, servers_.ladder(), now_, out_);
 }

@@ -151,7 +151,7 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
       same_id(id, child.handshake.opening_id())) {
     std::string why = fmt::format("its answer to initialize could not be read: {}", what);
     if (ClientRequest* const asked = desk_.asked_opening()) {
-      news_.answer_opening_ourselves(*asked, why, servers_.ring().tail(child.gen()));
+      news_.answer_opening_ourselves(*asked, why, servers_.ring().last_words(child.gen()));
     }
     child.life.take_down(EndReason::opening_refused, std::move(why), servers_.ladder(), now_, out_);
     return;

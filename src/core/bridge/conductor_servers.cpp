@@ -56,7 +56,7 @@ void Conductor::begin_serving(Child& child) {
 void Conductor::refuse(Child& child) {
   const std::string& why = child.handshake.refusal();
   if (ClientRequest* const asked = desk_.asked_opening()) {
-    news_.answer_opening_ourselves(*asked, why, servers_.ring_of(child).tail(child.gen()));
+    news_.answer_opening_ourselves(*asked, why, servers_.ring_of(child).last_words(child.gen()));
   }
   news_.fail_refused(child);
   child.life.take_down(EndReason::opening_refused, why, servers_.ladder(), now_, out_);

@@ -327,7 +327,7 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
                                    : desk_.names().name(Builtin::kill);
   // A build is about to follow, so no waiting request may start the server again.
   const Child* const shown = generations.shown();
-  news_.answer_waiting(end, shown == nullptr ? "" : servers_.ring().tail(shown->gen()));
+  news_.answer_waiting(end, shown == nullptr ? "" : servers_.ring().last_words(shown->gen()));
   servers_.take_down_all(EndReason::killed_by_sitter, end.why);
   // The rebuild is given up after the children are taken down. Otherwise its new child would count
   // as replaced.

@@ -58,7 +58,7 @@ void Servers::on(const fact::ChildErrorLine& fact) {
 void Servers::on_left_exited(const fact::ChildExited& fact) {
   if (fact.gen != left_process_) return;
   left_process_ = kNoGeneration;
-  history_.on_left_process_over(fact.gen, fact.status, ring_.tail(fact.gen), now_.wall);
+  history_.on_left_process_over(fact.gen, fact.status, ring_.last_words(fact.gen), now_.wall);
 }
 
 void Servers::on(const fact::ImageSwept& fact) {

@@ -119,7 +119,7 @@ Servers::RestartedItself Servers::on_restarted_itself(Child& child) {
   next.input = child.input;
   next.own_restart.follow(child.own_restart, child.has_answered());
   Child former = generations_.take(child);
-  std::string tail = ring_.tail(gen);
+  std::string tail = ring_.last_words(gen);
   ring_.child_started(next.gen(), next.life.pid());
   history_.on_over(History::Life::over(former.life, end), tail, false, now_.wall);
   if (has_served) history_.on_served_over(gen, end, {});

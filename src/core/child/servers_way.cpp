@@ -191,7 +191,7 @@ Servers::Ended Servers::on_over(Child dead) {
   const bool is_replaced = end.reason == EndReason::replaced;
   // A server of an earlier revision may well exit when it is only probed.
   const bool was_probed = !desk_.opening().is_open() && !dead.has_started();
-  std::string tail = ring_.tail(gen);
+  std::string tail = ring_.last_words(gen);
   if (dead.handshake.has_spoken() && !is_deliberate && !is_replaced) {
     replays_.blame(dead, end, desk_.requests());
   }

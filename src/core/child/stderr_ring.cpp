@@ -1,11 +1,13 @@
 #include "core/child/stderr_ring.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "core/base/last_words.hpp"
 #include "core/base/line_pattern.hpp"
 #include "core/base/text.hpp"
 #include "sitter/limits.hpp"
@@ -101,6 +103,19 @@ std::vector<std::string_view> StderrRing::lines() const {
     if (!entry.is_mark) lines.push_back(entry.text);
   }
   return lines;
+}
+
+std::string StderrRing::last_words(Generation gen) const {
+  const auto names_error = [](std::string_view text) {
+    const auto lines = text_lines(text);
+    return std::any_of(lines.begin(), lines.end(), has_error_word);
+  };
+  std::string newest = tail(gen, limits::kReportLinesMax, limits::kReportBytesMax);
+  if (names_error(newest)) return newest;
+  const std::string searched = tail(gen, limits::kCauseLinesMax, limits::kStderrBytesMax);
+  if (!names_error(searched)) return newest;
+  const auto lines = sitter::last_words(searched, limits::kReportLinesMax);
+  return shortened(fmt::format("{}", fmt::join(lines, "\n")), limits::kReportBytesMax);
 }
 
 std::string StderrRing::tail(Generation gen, std::size_t lines_max, std::size_t bytes_max) const {

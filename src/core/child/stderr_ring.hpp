@@ -24,6 +24,10 @@ inline constexpr std::size_t kStderrBytesMax = kMiB;
 inline constexpr std::size_t kReportLinesMax = 20;
 inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
 
+/// Among how many lines the cause is looked for. The trace of a Go or Rust program has 20 to 60
+/// lines below it; an error further up is probably not the cause of the end.
+inline constexpr std::size_t kCauseLinesMax = 100;
+
 }  // namespace limits
 
 /// The last lines that the children wrote to stderr, over all generations, or the last lines of a
@@ -77,10 +81,13 @@ class StderrRing {
   /// All lines, the oldest first. They are valid until a line is added.
   std::vector<std::string_view> lines() const;
 
-  /// The last words of one child: at most `lines_max` of its newest lines, and at most `bytes_max`
-  /// bytes besides the mark of a cut line. Empty if there are no lines.
-  std::string tail(Generation gen, std::size_t lines_max = limits::kReportLinesMax,
-                   std::size_t bytes_max = limits::kReportBytesMax) const;
+  /// What a report quotes of one child: its newest lines, or, if none of these names an error, the
+  /// lines from the last error on.
+  std::string last_words(Generation gen) const;
+
+  /// At most `lines_max` of the newest lines of one child, and at most `bytes_max` bytes besides
+  /// the mark of a cut line. Empty if there are no lines.
+  std::string tail(Generation gen, std::size_t lines_max, std::size_t bytes_max) const;
 
  private:
   struct Entry {

@@ -1,12 +1,14 @@
 #include "core/client/builtin_names.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "core/base/json_text.hpp"
+#include "core/base/last_words.hpp"
 #include "core/base/text.hpp"
 #include "sitter/bytes.hpp"
 
@@ -16,6 +18,7 @@ namespace {
 /// How much of the stderr, or of the build's output, the instructions quote if the bridge answers
 /// an opening without a server. Instructions are part of every prompt, so they stay short.
 constexpr std::size_t kOpeningQuoteMax = limits::kKiB;
+constexpr std::size_t kOpeningLinesMax = 8;
 
 }  // namespace
 
@@ -197,19 +200,19 @@ std::string BuiltinNames::instructions_without_server(std::string_view command,
                                                       std::string_view why,
                                                       std::string_view stderr_tail,
                                                       std::string_view build_output) const {
-  std::string last_words = " ";
-  if (!stderr_tail.empty()) {
-    last_words =
+  std::string quote = " ";
+  if (const auto lines = last_words(stderr_tail, kOpeningLinesMax); !lines.empty()) {
+    quote =
         fmt::format("\nIts last words on stderr{}:\n{}\n", tool_hint(name(Builtin::child_stderr)),
-                    shortened(stderr_tail, kOpeningQuoteMax));
+                    shortened(fmt::format("{}", fmt::join(lines, "\n")), kOpeningQuoteMax));
   } else if (!build_output.empty()) {
-    last_words = fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
-                             shortened(build_output, kOpeningQuoteMax));
+    quote = fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
+                        shortened(build_output, kOpeningQuoteMax));
   }
   return fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
       "is available. Fix the cause, and then {}. {}",
-      brief(command, 200), why, last_words, start_clause(), instructions());
+      brief(command, 200), why, quote, start_clause(), instructions());
 }
 
 /// What starts a server of which the client knows no tool.

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "core/base/last_words.hpp"
+
 namespace sitter {
 namespace {
 
@@ -221,13 +223,6 @@ class Search {
 };
 
 }  // namespace
-
-bool has_error_word(std::string_view line) {
-  static const Pattern words(
-      R"re((?i)\b(error|errors|fatal|failed|failure|panic|panicked|exception|traceback|undefined reference|multiple definition|unresolved|cannot find|could not|not found|no rule to make)\b)re"
-      R"re(|^e: |(?-i:[A-Z]\w*(Error|Exception): ))re");
-  return words.matches(line);
-}
 
 bool looks_like_error(std::string_view line) {
   // A summary that counts no errors.

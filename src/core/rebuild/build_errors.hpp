@@ -25,9 +25,6 @@ struct BuildLine {
 /// After an error, compilers print its place and a part of the source.
 inline constexpr std::int64_t kLinesBehindError = 3;
 
-/// Whether a line has one of the words with which most programs report an error.
-bool has_error_word(std::string_view line);
-
 /// Whether a line looks like an error, or like the place of an error.
 bool looks_like_error(std::string_view line);
 

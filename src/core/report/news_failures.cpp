@@ -153,7 +153,8 @@ void News::fail_refused(Child& child) {
   if (!std::exchange(child.has_held_errors, false)) return;
   ChildEnd end = servers_.end_for(EndReason::opening_refused, &child);
   end.why = child.handshake.refusal();
-  const DeathReport report = report_of(end, servers_.ring().tail(child.gen()), Reach::refused);
+  const DeathReport report =
+      report_of(end, servers_.ring().last_words(child.gen()), Reach::refused);
   for (ClientRequest* request : servers_.held_refusals(child.gen())) fail_undone(*request, report);
 }
 
@@ -310,8 +311,8 @@ void News::on(const fact::RequestLost& fact) {
   }
   ChildEnd end = servers_.end_for(EndReason::connection_lost, child);
   end.why = fact.why;
-  on_child_lost(*child, *request, report_of(end, servers_.ring().tail(fact.gen), Reach::in_flight),
-                false);
+  on_child_lost(*child, *request,
+                report_of(end, servers_.ring().last_words(fact.gen), Reach::in_flight), false);
 }
 
 }  // namespace sitter

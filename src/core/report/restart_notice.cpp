@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/last_words.hpp"
 #include "core/base/text.hpp"
-#include "core/rebuild/build_errors.hpp"
 
 namespace sitter {
 namespace {
@@ -202,14 +202,6 @@ std::size_t taken(std::vector<std::string>& lines, std::size_t& room) {
   return count;
 }
 
-/// A frame of a stack in JavaScript, Java or C#, or what these write around the stack.
-bool is_frame(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == line.npos || line.find_first_not_of(" \t^~") == line.npos) return true;
-  const std::string_view words = line.substr(begin);
-  return (begin > 0 && words.starts_with("at ")) || words.starts_with("Node.js v");
-}
-
 }  // namespace
 
 std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
@@ -261,16 +253,6 @@ void describe_changes(const OpeningResult& told, const OpeningResult& now_open,
     if (!now_open.declares(name)) notice.capabilities_removed.push_back(name);
   }
   notice.instructions_changed = told.instructions != now_open.instructions;
-}
-
-std::vector<std::string_view> last_words(std::string_view stderr_tail, std::size_t lines_max) {
-  std::vector<std::string_view> lines = text_lines(stderr_tail);
-  std::erase_if(lines, is_frame);
-  const std::size_t begin = lines.size() - std::min(lines.size(), lines_max);
-  const auto error = std::find_if(lines.rbegin(), lines.rend(), has_error_word);
-  const auto last = lines.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto first = error == lines.rend() ? last : std::min(last, std::prev(error.base()));
-  return {first, first + std::min(static_cast<std::ptrdiff_t>(lines_max), lines.end() - first)};
 }
 
 }  // namespace sitter

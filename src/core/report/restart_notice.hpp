@@ -94,9 +94,4 @@ std::string notice_text(const RestartNotice& notice,
 void describe_changes(const OpeningResult& told, const OpeningResult& now_open,
                       RestartNotice& notice);
 
-/// The lines at the end of a crashed server's stderr that say most, at most `lines_max`, in their
-/// order. Stack frames are left out, because a trace of Node.js or Go is longer than a notice, and
-/// the error stands above it. The lines are views into `stderr_tail`.
-std::vector<std::string_view> last_words(std::string_view stderr_tail, std::size_t lines_max);
-
 }  // namespace sitter
