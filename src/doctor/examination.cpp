@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/last_words.hpp"
 #include "core/base/text.hpp"
 #include "doctor/doctor_session.hpp"
 #include "doctor/doctor_words.hpp"
@@ -44,6 +45,11 @@ constexpr Milliseconds kListWait{10'000};
 /// As many pages as the bridge itself reads.
 constexpr int kPagesMax = 1000;
 
+/// Calls show what the server prints in them. A few are enough, and a tool that only reads and
+/// needs no arguments answers soon.
+constexpr int kCallsMax = 10;
+constexpr Milliseconds kCallWait{5'000};
+
 constexpr std::size_t kNoiseShown = 3;
 constexpr std::size_t kErrorLinesShown = 5;
 
@@ -77,6 +83,13 @@ std::string end_clause(const Json& life) {
 }
 
 bool is_of_bridge(const std::string& name) { return name.starts_with(doctor_tool("")); }
+
+/// Why the tool is not called; empty if it may be.
+std::string reason_against_call(const Json& tool) {
+  if (!is_true(member(tool, "annotations"), "readOnlyHint")) return "not marked read-only";
+  const Json required = member(member(tool, "inputSchema"), "required");
+  return required.is_array() && !required.empty() ? "needs arguments" : "";
+}
 
 struct Page {
   Json items;
@@ -123,7 +136,7 @@ void list_all(DoctorSession& session, const Json& capabilities, DoctorFacts& fac
     std::string name = text_in(tool, "name");
     if (is_of_bridge(name)) return false;
     const std::size_t bytes = tool.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-    facts.tools.push_back({std::move(name), bytes});
+    facts.tools.push_back({std::move(name), bytes, reason_against_call(tool)});
     return true;
   }));
   const auto count = [](const Json&) { return true; };
@@ -191,6 +204,10 @@ class Examination {
     on_step_("listing what it has");
     look_at_lists(session);
     look_at_file(session);
+    if (gives_tools()) {
+      on_step_("calling tools that only read");
+      call_tools(session);
+    }
     if (facts_.end_in_lists.empty()) {
       on_step_("ending it");
       end(session);
@@ -269,6 +286,41 @@ class Examination {
     }
   }
 
+  void call_tools(DoctorSession& session) {
+    int called = 0;
+    std::string_view reason;
+    for (DoctorFacts::Tool& tool : facts_.tools) {
+      if (!tool.not_called.empty()) continue;
+      if (called == kCallsMax) reason = "enough others were called";
+      if (!reason.empty()) {
+        tool.not_called = reason;
+        continue;
+      }
+      ++called;
+      call(session, tool);
+      if (tool.is_broken) reason = "a call before it has failed";
+    }
+  }
+
+  void call(DoctorSession& session, DoctorFacts::Tool& tool) {
+    const Json params = {{"name", tool.name}, {"arguments", Json::object()}};
+    const auto answer = session.ask("tools/call", params, kCallWait);
+    const Json life = last_life(session.look("status"));
+    if (facts_.kind == Kind::process && life.contains("exit")) {
+      tool.failure = end_clause(life);
+    } else if (!answer) {
+      tool.failure = fmt::format("no answer within {}s", kCallWait.count() / 1000);
+    }
+    tool.is_broken = !tool.failure.empty();
+    if (tool.is_broken) return;
+    const Json result = member(*answer, "result");
+    if (result.is_object() && !is_true(result, "isError")) return;
+    const Json::json_pointer text("/result/content/0/text");
+    tool.failure = text_in(member(*answer, "error"), "message");
+    if (answer->contains(text) && answer->at(text).is_string()) tool.failure = answer->at(text);
+    if (tool.failure.empty()) tool.failure = "an error without words";
+  }
+
   void look_at_file(DoctorSession& session) {
     if (facts_.kind == Kind::elsewhere) return;
     const Json info = session.look("binary_info");
@@ -293,14 +345,18 @@ class Examination {
     const std::string text = session.text_of("child_stderr", arguments);
     if (text == "(no child stderr in buffer)") return;
     DoctorFacts::Lines& lines = counts_noise ? facts_.noise : facts_.errors;
+    std::string errors;
     for (std::string_view line : text_lines(text)) {
       const bool is_noise = line.starts_with(kNoiseMark);
       if (is_noise != counts_noise) continue;
-      if (is_noise) line.remove_prefix(kNoiseMark.size());
       ++lines.count;
-      if (counts_noise && lines.kept.size() == kNoiseShown) continue;
-      if (!counts_noise && lines.kept.size() == kErrorLinesShown)
-        lines.kept.erase(lines.kept.begin());
+      if (!is_noise) {
+        errors.append(line) += '\n';
+      } else if (lines.kept.size() < kNoiseShown) {
+        lines.kept.emplace_back(line.substr(kNoiseMark.size()));
+      }
+    }
+    for (const std::string_view line : last_words(errors, kErrorLinesShown)) {
       lines.kept.emplace_back(line);
     }
   }

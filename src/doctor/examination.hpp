@@ -56,6 +56,12 @@ struct DoctorFacts {
   struct Tool {
     std::string name;
     std::size_t bytes = 0;
+    /// Why it was not called, in a few words; empty if it was.
+    std::string not_called = {};
+    /// What came of the call instead of a result, as one clause.
+    std::string failure = {};
+    /// The server ended, or did not answer in time.
+    bool is_broken = false;
   };
 
   struct List {
@@ -66,8 +72,7 @@ struct DoctorFacts {
     std::string error;
   };
 
-  /// Lines of which only a few are kept: the first on stdout, and the last on stderr, where a
-  /// program that ends says why.
+  /// Lines of which only a few are kept: the first on stdout, and the `last_words` on stderr.
   struct Lines {
     std::vector<std::string> kept;
     std::size_t count = 0;

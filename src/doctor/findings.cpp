@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,7 @@ constexpr std::string_view kStartWayOut = "correct what the sentence names, and 
 
 constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kLargestShown = 3;
+constexpr std::size_t kNamesShown = 5;
 constexpr std::size_t kLeftShownMax = 5;
 
 /// Collects findings in the order of the report.
@@ -218,6 +220,37 @@ void add_lint(const DoctorFacts& facts, FindingList& findings) {
   }
 }
 
+/// "a, b and 3 more".
+std::string names_text(const std::vector<std::string_view>& names) {
+  const std::size_t count = std::min(names.size(), kNamesShown);
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < count; ++i) first.push_back(shown(names[i]));
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     count < names.size() ? fmt::format(" and {} more", names.size() - count) : "");
+}
+
+void add_calls(const DoctorFacts& facts, FindingList& findings) {
+  std::vector<std::string_view> called;
+  std::map<std::string_view, std::vector<std::string_view>> left;
+  for (const DoctorFacts::Tool& tool : facts.tools) {
+    (tool.not_called.empty() ? called : left[tool.not_called]).push_back(tool.name);
+    if (tool.failure.empty()) continue;
+    const std::string what =
+        fmt::format("the call of {} fails: {}", shown(tool.name), shown_failure(tool.failure));
+    if (tool.is_broken) {
+      findings.complain("calls", what, way_out_of_failure(facts));
+    } else {
+      findings.warn("calls", what, "call it by hand, and correct the cause");
+    }
+  }
+  std::vector<std::string> parts;
+  if (!called.empty()) parts.push_back("called " + names_text(called));
+  for (const auto& [reason, names] : left) {
+    parts.push_back(fmt::format("not called: {} ({})", names_text(names), reason));
+  }
+  if (!parts.empty()) findings.ok("calls", fmt::format("{}", fmt::join(parts, "; ")));
+}
+
 void add_outputs(const DoctorFacts& facts, FindingList& findings) {
   if (facts.noise.count > 0) {
     findings.complain(
@@ -227,10 +260,14 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
                     are_some_left_out(facts.noise) ? ", ..." : ""),
         "write it to stderr: stdout belongs to the protocol, and clients may give up on it");
   }
-  if (facts.errors.count > 0) {
-    findings.ok("stderr", fmt::format("{} on stderr: {}{}", counted(facts.errors.count, "line"),
-                                      are_some_left_out(facts.errors) ? "..., " : "",
-                                      in_quotes(facts.errors)));
+  if (facts.errors.count == 0) return;
+  std::string what =
+      fmt::format("{} on stderr{}: {}", counted(facts.errors.count, "line"),
+                  are_some_left_out(facts.errors) ? ", among them" : "", in_quotes(facts.errors));
+  if (facts.opening.is_open && facts.end_in_lists.empty()) {
+    findings.ok("stderr", std::move(what));
+  } else {
+    findings.warn("stderr", std::move(what), "correct the cause, which is probably among these");
   }
 }
 
@@ -365,6 +402,7 @@ std::vector<Finding> findings_in(const DoctorFacts& facts) {
   add_discovery(facts, findings);
   add_lists(facts, findings);
   add_lint(facts, findings);
+  add_calls(facts, findings);
   add_outputs(facts, findings);
   add_end(facts, findings);
   add_descendants(facts, findings);

@@ -86,6 +86,21 @@ Json tools_json(const DoctorFacts& facts) {
   return json;
 }
 
+Json calls_json(const DoctorFacts& facts) {
+  Json json = {
+      {"called", Json::array()}, {"failed", Json::object()}, {"notCalled", Json::object()}};
+  for (const DoctorFacts::Tool& tool : facts.tools) {
+    if (!tool.not_called.empty()) {
+      json["notCalled"][tool.name] = tool.not_called;
+    } else if (!tool.failure.empty()) {
+      json["failed"][tool.name] = tool.failure;
+    } else {
+      json["called"].push_back(tool.name);
+    }
+  }
+  return json;
+}
+
 Json lists_json(const DoctorFacts& facts) {
   Json json = Json::object();
   for (const DoctorFacts::List& list : facts.lists) {
@@ -145,6 +160,7 @@ std::string doctor_json(const DoctorFacts& facts, const std::vector<Finding>& fi
   json["opening"] = opening_json(facts);
   json["tools"] = tools_json(facts);
   json["lists"] = lists_json(facts);
+  json["calls"] = calls_json(facts);
   json["stdout"] = lines_json(facts.noise, "first");
   json["stderr"] = lines_json(facts.errors, "last");
   json["end"] = end_json(facts);

@@ -36,8 +36,8 @@ TEST_F(Doctor, AHealthyServerIsOk) {
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_THAT(run.error, IsEmpty());
   const std::vector<std::string> lines = lines_of(run.output);
-  ASSERT_EQ(lines.size(), 10) << run.output;
-  EXPECT_EQ(lines.back(), "9 ok, 0 warnings, 0 problems");
+  ASSERT_EQ(lines.size(), 11) << run.output;
+  EXPECT_EQ(lines.back(), "10 ok, 0 warnings, 0 problems");
   EXPECT_THAT(std::vector(lines.begin(), lines.end() - 1), Each(StartsWith("ok      ")));
   EXPECT_THAT(lines[0], HasSubstr(fake_mcp()));
 }
@@ -136,7 +136,30 @@ TEST_F(Doctor, TheLastLinesOfStderrAreShown) {
   // A traceback has its reason at the end.
   const Run run = run_json({}, {"sh", "-c", "seq 9 >&2; echo no table >&2; exit 1"});
   EXPECT_THAT(run.about("stderr"),
-              HasSubstr(R"(10 lines on stderr: ..., "6", "7", "8", "9", "no table")"));
+              HasSubstr(R"(10 lines on stderr, among them: "6", "7", "8", "9", "no table")"));
+}
+
+TEST_F(Doctor, ToolsThatOnlyReadAreCalledInABoundedNumber) {
+  Json tools = Json::array();
+  const auto add = [&](const std::string& name, bool only_reads, Json required) {
+    tools.push_back({{"name", name},
+                     {"annotations", {{"readOnlyHint", only_reads}}},
+                     {"inputSchema", {{"type", "object"}, {"required", std::move(required)}}}});
+  };
+  add("write", false, Json::array());
+  add("find", true, {"text"});
+  for (int i = 0; i < 11; ++i) add("read" + std::to_string(i), true, Json::array());
+  const std::string file = directory_.write("tools.json", tools.dump());
+  const std::string noise = R"json(got {} {"jsonrpc":"2.0","id":%ID%,"result":{"content":[]}})json";
+  const Json json = run_fake({"--tools", file, "--raw-answer", "tools/call=" + noise}).json();
+  EXPECT_EQ(json["calls"]["called"].size(), 10);
+  EXPECT_EQ(json["calls"]["notCalled"], (Json{{"write", "not marked read-only"},
+                                              {"find", "needs arguments"},
+                                              {"read10", "enough others were called"}}));
+  EXPECT_EQ(json["stdout"]["lines"], 10);
+  const Json broken = run_fake({"--tools", file, "--exit-on", "tools/call=3"}).json();
+  EXPECT_THAT(broken["calls"]["failed"]["read0"].get<std::string>(), HasSubstr("exit 3"));
+  EXPECT_EQ(broken["calls"]["notCalled"]["read1"], "a call before it has failed");
 }
 
 TEST_F(Doctor, WhatCannotBeStartedSaysWhyAndWhatToDo) {

@@ -61,7 +61,7 @@ Level level_of(const DoctorFacts& facts, const std::string& subject) {
 TEST(DoctorFindings, AHealthyServerHasOnlyOkInTheOrderOfTheReport) {
   EXPECT_THAT(outline(healthy()),
               ElementsAre("ok file", "ok opening", "ok capabilities", "ok eras", "ok tools",
-                          "ok end", "ok sigterm", "ok environment"));
+                          "ok calls", "ok end", "ok sigterm", "ok environment"));
   EXPECT_THAT(findings_in(healthy()), Each(Field(&Finding::way_out, IsEmpty())));
 }
 
@@ -87,9 +87,33 @@ TEST(DoctorFindings, AServerThatRanAndDidNotOpenPointsAtItsStderr) {
   EXPECT_THAT(finding_of(facts, "opening").way_out, Not(HasSubstr("stderr")));
   facts.errors = {{"no database"}, 1};
   EXPECT_THAT(finding_of(facts, "opening").way_out, HasSubstr("stderr"));
-  EXPECT_THAT(finding_of(facts, "stderr").what, EndsWith(": \"no database\""));
+  EXPECT_EQ(finding_of(facts, "stderr").what, "1 line on stderr: \"no database\"");
+  EXPECT_EQ(level_of(facts, "stderr"), Level::warning);
   facts.errors.count = 2;
-  EXPECT_THAT(finding_of(facts, "stderr").what, EndsWith(": ..., \"no database\""));
+  EXPECT_EQ(finding_of(facts, "stderr").what, "2 lines on stderr, among them: \"no database\"");
+  facts.opening.is_open = true;
+  EXPECT_EQ(level_of(facts, "stderr"), Level::ok);
+  facts.end_in_lists = "it ended";
+  EXPECT_EQ(level_of(facts, "stderr"), Level::warning);
+}
+
+TEST(DoctorFindings, SaysWhatWasCalledAndWhyTheRestWasNot) {
+  DoctorFacts facts = healthy();
+  facts.tools = {{"list", 1},
+                 {"add", 1, "not marked read-only"},
+                 {"count", 1},
+                 {"find", 1, "needs arguments"},
+                 {"ask", 1, "needs arguments"}};
+  EXPECT_EQ(finding_of(facts, "calls").what,
+            "called list, count; not called: find, ask (needs arguments); not called: add (not "
+            "marked read-only)");
+  facts.tools.assign(7, {"list", 1});
+  EXPECT_EQ(finding_of(facts, "calls").what, "called list, list, list, list, list and 2 more");
+  facts.tools[6].failure = "no licence";
+  EXPECT_EQ(finding_of(facts, "calls").what, "the call of list fails: no licence");
+  EXPECT_EQ(level_of(facts, "calls"), Level::warning);
+  facts.tools[6].is_broken = true;
+  EXPECT_EQ(level_of(facts, "calls"), Level::problem);
 }
 
 TEST(DoctorFindings, UsesTheHintInAnAnswerAsTheRemedy) {

@@ -48,7 +48,7 @@ TEST(DoctorReport, JsonHasTheFactsAndTheFindings) {
   facts.command = "./server";
   facts.opening = {true, "2025-11-25", Milliseconds(200), "notes", "", {"tools"}, "", false};
   facts.discovery = DoctorFacts::Discovery::answered;
-  facts.tools = {{"add", 10}, {"list", 30}};
+  facts.tools = {{"add", 10, "needs arguments"}, {"list", 30}};
   facts.lists = {{"tools/list", 2, ""}, {"prompts/list", 0, "refused"}};
   facts.noise = {{"\u009bnoise"}, 4};
   facts.end = DoctorFacts::End{DoctorFacts::Ended{"./server", "SIGTERM"}, {{"a", "SIGKILL"}}, {}};
@@ -69,6 +69,8 @@ TEST(DoctorReport, JsonHasTheFactsAndTheFindings) {
   EXPECT_EQ(
       report["lists"],
       json::parse(R"json({"tools/list":{"count":2},"prompts/list":{"error":"refused"}})json"));
+  EXPECT_EQ(report["calls"], json::parse(R"json({"called":["list"],"failed":{},
+                                "notCalled":{"add":"needs arguments"}})json"));
   EXPECT_EQ(report["stdout"]["lines"], 4);
   EXPECT_EQ(report["stderr"], json::parse(R"json({"lines":0,"last":[]})json"));
   EXPECT_EQ(report["end"], json::parse(R"json({"endsBy":"SIGTERM","endsAtSigterm":true,
