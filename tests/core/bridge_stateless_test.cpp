@@ -465,7 +465,7 @@ TEST_F(BridgeStatelessTest, RequestsAboutTasksReachTheNextChildAndAreNotSentTwic
     opens(++gen);
     EXPECT_THAT(done(), Contains("child " + std::to_string(gen) + " " + line));
     child(gen, error(2, -32602, "unknown task"));
-    EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "unknown task")));
+    EXPECT_THAT(client_got(), ElementsAre(HasSubstr("unknown task")));
     client(line);
     dies(gen, 3);
     EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));

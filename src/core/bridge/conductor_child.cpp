@@ -27,7 +27,7 @@ namespace {
 /// bridge. The log says so when such a line is passed on.
 constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
 
-/// A longer result is not searched for the beginning of a task. A result that begins a task names
+/// A longer result is not searched for a task or a request state. A result that begins a task names
 /// the task and little more.
 constexpr std::size_t kTaskResultMax = 64 * limits::kKiB;
 
@@ -270,6 +270,9 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     servers_.replays().on_result(child, *request, message.result,
                                  call == nullptr ? std::string_view() : call->params_raw, out_);
   }
+  const bool is_stale =
+      message.kind == Message::Kind::error && explain_stale(child, *request, message.error, edits);
+  if (message.kind == Message::Kind::result) note_handed_out(child, *request, message.result);
   const bool may_hold = message.error.size() <= limits::kRefusalBytesMax &&
                         desk_.requests().held_bytes() + line.text().size() <= limits::kHeldBytesMax;
   const bool is_held = message.kind == Message::Kind::error && may_hold &&
@@ -286,12 +289,42 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     desk_.requests().take(*request);
   } else if (request->method == Method::tools_list) {
     news_.pass_tools(child, *request, message, edits);
-  } else if (request->method == Method::tools_call) {
+  } else if (request->method == Method::tools_call && !is_stale) {
     news_.pass_tool_result(child, *request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     desk_.answer(*request, edits.outgoing());
   }
+}
+
+/// Remembers what later requests may name to go on with this result.
+void Conductor::note_handed_out(Child& child, const ClientRequest& request,
+                                std::string_view result) {
+  if (result.size() > kTaskResultMax || !(request.wants_task || request.is_stateless)) return;
+  const auto [task, task_id, state] = members<3>(result, {"task", "taskId", "requestState"});
+  child.hand_out(is_object(task) ? member(task, "taskId") : task_id);
+  child.hand_out(state);
+}
+
+/// The server has refused a request that goes on with what another server has begun. Its own words
+/// would only puzzle, because it knows nothing of the other. A server that keeps its tasks, or the
+/// key of its states, answers such a request.
+bool Conductor::explain_stale(const Child& child, const ClientRequest& request,
+                              std::string_view error, Edits& edits) {
+  if (!request.extra || !servers_.history().last_served() || !has_message(error)) return false;
+  const bool is_task = request.extra->task != 0;
+  const std::size_t key = is_task ? request.extra->task : request.extra->state;
+  if (key == 0 || child.may_have_handed_out(key)) return false;
+  append_to_error(
+      error,
+      fmt::format("[mcp-sitter] This {} by a server that is gone. The server that runs now (spawn "
+                  "#{}) started {}. {}.",
+                  is_task ? "task was probably begun" : "requestState was probably given",
+                  child.gen(), age_text(child.life.lifetime(now_)),
+                  is_task ? "Call the tool again to begin a new task"
+                          : "Send the request again without requestState and inputResponses"),
+      edits);
+  return true;
 }
 
 /// An exact match of the id wins over an id that the child may have rounded.

@@ -29,6 +29,10 @@ namespace limits {
 /// many pages. Above this bound all cursors pass.
 inline constexpr std::size_t kCursorsMax = 10000;
 
+/// Tasks and request states of one child that are distinguished from those of its predecessors. A
+/// client has a handful of them open. Above this bound nothing is said of them.
+inline constexpr std::size_t kHandedOutMax = 1000;
+
 }  // namespace limits
 
 /// One generation, with all state that ends with it.
@@ -117,6 +121,15 @@ struct Child {
   bool may_have_given(std::string_view cursor) const {
     return cursors.size() >= limits::kCursorsMax || cursors.contains(string_value(cursor));
   }
+  /// The client got this raw task id or request state from the child. A later request names it.
+  void hand_out(std::string_view raw) {
+    if (raw.starts_with('"') && handed_out.size() < limits::kHandedOutMax) {
+      handed_out.insert(text_key(raw));
+    }
+  }
+  bool may_have_handed_out(std::size_t key) const {
+    return handed_out.size() >= limits::kHandedOutMax || handed_out.contains(key);
+  }
   /// Whether this id may have been rounded to what a double holds.
   bool may_round(std::string_view raw_id) const { return !keeps_integers || !fits_64_bits(raw_id); }
 
@@ -161,6 +174,7 @@ struct Child {
   std::string late_opening;
   /// The first cursors that the client got from the child.
   std::set<std::string> cursors;
+  std::set<std::size_t> handed_out;
   Replays::Made calls_made;
   /// What the child has written to stderr while another child serves.
   std::optional<StderrRing> stderr_apart;

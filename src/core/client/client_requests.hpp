@@ -114,6 +114,9 @@ struct ClientRequest {
     ControlId control = 0;
     /// The batch that the request came in.
     Batches::Number batch = Batches::kNone;
+    /// `text_key` of the task or the state that an earlier result has given; 0 if there is none.
+    std::size_t task = 0;
+    std::size_t state = 0;
     /// The request came as a sitter_call.
     bool is_passed_call = false;
     /// A sitter_kill that starts the server again.

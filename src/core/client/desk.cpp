@@ -51,6 +51,10 @@ ClientRequest& Desk::add(const Message& message) {
     }
     request.envelope = opening_.note(params);
   }
+  if (!params.task_id.empty() && message.method_text.starts_with("tasks/")) {
+    request.more().task = text_key(params.task_id);
+  }
+  if (!params.request_state.empty()) request.more().state = text_key(params.request_state);
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
     answers_.on_request(params.meta_progress_token);

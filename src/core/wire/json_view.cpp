@@ -34,6 +34,10 @@ std::size_t Edits::offset(const char* place) const {
   return static_cast<std::size_t>(place - text.data());
 }
 
+std::size_t text_key(std::string_view raw) {
+  return std::max<std::size_t>(std::hash<std::string>()(string_value(raw)), 1);
+}
+
 void Edits::replace(std::string_view part, std::string by) {
   const std::size_t begin = offset(part.data());
   edits_.push_back({begin, begin + part.size(), std::move(by)});

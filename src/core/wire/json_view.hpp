@@ -22,6 +22,9 @@ std::string_view member(std::string_view object, std::string_view key);
 /// The decoded text of a raw JSON string; empty for anything else.
 std::string string_value(std::string_view raw);
 
+/// A hash of that text, which is never 0.
+std::size_t text_key(std::string_view raw);
+
 /// Whether a raw member is there. Some servers and models write null for a member that they leave
 /// out.
 inline bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }

@@ -162,6 +162,10 @@ simdjson::error_code read_params(object members, Message::Params& params, const 
       params.protocol_version = token;
     } else if (is(key, "task")) {
       params.has_task = token != "null";
+    } else if (is(key, "taskId")) {
+      if (token.front() == '"') params.task_id = token;
+    } else if (is(key, "requestState")) {
+      if (token.front() == '"') params.request_state = token;
     } else if (is(key, "notifications")) {
       return reading.raw_checked(v, token, params.notifications);
     }

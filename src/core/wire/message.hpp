@@ -39,6 +39,10 @@ struct Message {
     std::string_view subscription_id;
     /// What a subscriptions/listen asks for, or what its acknowledgement grants.
     std::string_view notifications;
+    /// What an earlier result has given: the task that a `tasks/` method is about, and the state of
+    /// a request that goes on. Empty if the value is not a string.
+    std::string_view task_id;
+    std::string_view request_state;
     bool has_task = false;
 
     bool has_envelope() const { return !envelope_version.empty(); }
