@@ -462,5 +462,33 @@ TEST_F(BridgeInFlightTest, TheStatusListsTheLastTenGenerations) {
   EXPECT_THAT(generations(), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
 }
 
+TEST_F(BridgeInFlightTest, TheStatusNamesACallThatTheClientHasGivenUp) {
+  int id = 100;
+  const auto summary = [&] {
+    client(call(++id, "sitter_status"));
+    return nlohmann::json::parse(answer_text())["summary"].get<std::string>();
+  };
+  open_session();
+  client(call(1, "forecast"));
+  client(request(2, "resources/read", R"json({"uri":"a:b"})json"));
+  client(cancelled(1));
+  client(cancelled(2));
+  time_passes(milliseconds(8000));
+  EXPECT_THAT(summary(),
+              HasSubstr("; forecast was given up by the client 8s ago and may still run."));
+  client(call(3, "add"));
+  client(cancelled(3));
+  EXPECT_THAT(summary(), HasSubstr("; add was given up by the client just now and may still run, "
+                                   "like 1 before it."));
+  child(1, result(1));
+  child(1, result(3));
+  done();
+  EXPECT_THAT(summary(), Not(HasSubstr("given up")));
+  client(call(4, "add"));
+  client(cancelled(4));
+  dies(1, 0);
+  EXPECT_THAT(summary(), Not(HasSubstr("given up")));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -220,7 +221,7 @@ TEST_P(OddChild, IsUnderstood) {
 {"jsonrpc":"2.0","id":4,"method":"ping"}
 )json");
   EXPECT_GT(client.answer(1)["result"]["tools"].size(), 4);
-  EXPECT_EQ(text_of(client.answer(2)["result"]), "two");
+  EXPECT_THAT(text_of(client.answer(2)["result"]), EndsWith("two"));
   EXPECT_EQ(text_of(client.answer(3)["result"]), "three");
   client.answer(4);
   client.text_of_call("sitter_kill");

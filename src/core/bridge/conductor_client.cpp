@@ -379,6 +379,7 @@ void Conductor::cancel(const Message& message, Line line) {
   }
   desk_.answers().on_cancelled(*request);
   forget(*request);
+  if (request->method == Method::tools_call) request->more().cancelled_at = now_.steady;
   desk_.requests().cancel(*request);
 }
 

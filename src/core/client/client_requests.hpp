@@ -104,6 +104,8 @@ struct ClientRequest {
     std::string progress_token;
     /// Since when the request has waited for a child that refuses it again and again.
     std::optional<Instant> refused_since;
+    /// When the client has cancelled the request.
+    Instant cancelled_at{};
     /// The held answer.
     OwnedLine answer;
     /// The held answer is an error that may only mean that the child was not opened.
@@ -247,6 +249,8 @@ class ClientRequests {
   /// Takes a request out, for good.
   void take(ClientRequest& request);
 
+  /// The cancelled requests that are remembered, the first cancelled first.
+  const std::deque<ClientRequest*>& cancelled() const { return cancelled_; }
   /// All requests in this state, in the order in which they came; only those of this generation,
   /// unless it is kNoGeneration.
   std::vector<ClientRequest*> all(ClientRequest::State state, Generation gen = kNoGeneration);

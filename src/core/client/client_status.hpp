@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "sitter/time.hpp"
 
 namespace sitter {
 
@@ -13,6 +16,14 @@ struct ClientStatus {
   std::optional<std::string> protocol_version;
   std::int64_t requests_in_flight = 0;
   std::int64_t requests_waiting = 0;
+
+  /// A call that the client has cancelled, and that the server has not answered.
+  struct GivenUp {
+    std::string tool;
+    Milliseconds age{};
+  };
+  /// The oldest first.
+  std::vector<GivenUp> given_up;
 };
 
 }  // namespace sitter

@@ -255,6 +255,11 @@ ClientStatus Desk::status() const {
   }
   status.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
   status.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
+  for (const ClientRequest* const request : requests_.cancelled()) {
+    if (request->method != Method::tools_call) continue;
+    const auto age = now_.steady - request->extra->cancelled_at;
+    status.given_up.push_back({request->tool, std::chrono::duration_cast<Milliseconds>(age)});
+  }
   return status;
 }
 

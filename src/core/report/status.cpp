@@ -194,6 +194,12 @@ std::string state_sentence(const StatusFacts& facts) {
                        age_text(*facts.last_end_age), words.next);
   }
   if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
+  if (!facts.given_up.empty()) {
+    const std::size_t more = facts.given_up.size() - 1;
+    text += fmt::format("; {} was given up by the client {} and may still run{}",
+                        brief(facts.given_up.back().tool, 64), age_text(facts.given_up.back().age),
+                        more == 0 ? "" : fmt::format(", like {} before it", more));
+  }
   return one_line(text) + ".";
 }
 
