@@ -75,6 +75,10 @@ std::optional<Json> DoctorSession::ask(std::string_view method, Json params, Mil
   return answer;
 }
 
+void DoctorSession::give_up() {
+  bridge_.tell("notifications/cancelled", {{"requestId", bridge_.last_request()}});
+}
+
 std::string DoctorSession::text_of(std::string_view tool, Json arguments) {
   const auto answer = ask(
       "tools/call", {{"name", doctor_tool(tool)}, {"arguments", std::move(arguments)}}, kToolWait);

@@ -41,6 +41,9 @@ class DoctorSession {
   std::optional<Json> open(Milliseconds wait);
   std::optional<Json> ask(std::string_view method, Json params, Milliseconds wait);
 
+  /// Cancels the last request.
+  void give_up();
+
   /// The text of a tool of the bridge (`status`); empty if no answer came.
   std::string text_of(std::string_view tool, Json arguments);
   /// The same as JSON, by default without arguments. An empty object if the text is no object.

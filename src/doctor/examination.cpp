@@ -297,28 +297,32 @@ class Examination {
         continue;
       }
       ++called;
-      call(session, tool);
-      if (tool.is_broken) reason = "a call before it has failed";
+      if (!call(session, tool)) reason = "a call before it was not answered";
     }
   }
 
-  void call(DoctorSession& session, DoctorFacts::Tool& tool) {
+  /// Returns whether the server goes on to answer.
+  bool call(DoctorSession& session, DoctorFacts::Tool& tool) {
     const Json params = {{"name", tool.name}, {"arguments", Json::object()}};
     const auto answer = session.ask("tools/call", params, kCallWait);
+    if (!answer) session.give_up();
     const Json life = last_life(session.look("status"));
     if (facts_.kind == Kind::process && life.contains("exit")) {
       tool.failure = end_clause(life);
-    } else if (!answer) {
-      tool.failure = fmt::format("no answer within {}s", kCallWait.count() / 1000);
+      tool.has_ended_server = true;
+      return false;
     }
-    tool.is_broken = !tool.failure.empty();
-    if (tool.is_broken) return;
+    if (!answer) {
+      tool.failure = fmt::format("no answer within {}s", kCallWait.count() / 1000);
+      return false;
+    }
     const Json result = member(*answer, "result");
-    if (result.is_object() && !is_true(result, "isError")) return;
+    if (result.is_object() && !is_true(result, "isError")) return true;
     const Json::json_pointer text("/result/content/0/text");
     tool.failure = text_in(member(*answer, "error"), "message");
     if (answer->contains(text) && answer->at(text).is_string()) tool.failure = answer->at(text);
     if (tool.failure.empty()) tool.failure = "an error without words";
+    return true;
   }
 
   void look_at_file(DoctorSession& session) {

@@ -60,8 +60,7 @@ struct DoctorFacts {
     std::string not_called = {};
     /// What came of the call instead of a result, as one clause.
     std::string failure = {};
-    /// The server ended, or did not answer in time.
-    bool is_broken = false;
+    bool has_ended_server = false;
   };
 
   struct List {

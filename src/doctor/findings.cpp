@@ -237,7 +237,7 @@ void add_calls(const DoctorFacts& facts, FindingList& findings) {
     if (tool.failure.empty()) continue;
     const std::string what =
         fmt::format("the call of {} fails: {}", shown(tool.name), shown_failure(tool.failure));
-    if (tool.is_broken) {
+    if (tool.has_ended_server) {
       findings.complain("calls", what, way_out_of_failure(facts));
     } else {
       findings.warn("calls", what, "call it by hand, and correct the cause");

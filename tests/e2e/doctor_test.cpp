@@ -159,7 +159,7 @@ TEST_F(Doctor, ToolsThatOnlyReadAreCalledInABoundedNumber) {
   EXPECT_EQ(json["stdout"]["lines"], 10);
   const Json broken = run_fake({"--tools", file, "--exit-on", "tools/call=3"}).json();
   EXPECT_THAT(broken["calls"]["failed"]["read0"].get<std::string>(), HasSubstr("exit 3"));
-  EXPECT_EQ(broken["calls"]["notCalled"]["read1"], "a call before it has failed");
+  EXPECT_EQ(broken["calls"]["notCalled"]["read1"], "a call before it was not answered");
 }
 
 TEST_F(Doctor, WhatCannotBeStartedSaysWhyAndWhatToDo) {

@@ -112,7 +112,7 @@ TEST(DoctorFindings, SaysWhatWasCalledAndWhyTheRestWasNot) {
   facts.tools[6].failure = "no licence";
   EXPECT_EQ(finding_of(facts, "calls").what, "the call of list fails: no licence");
   EXPECT_EQ(level_of(facts, "calls"), Level::warning);
-  facts.tools[6].is_broken = true;
+  facts.tools[6].has_ended_server = true;
   EXPECT_EQ(level_of(facts, "calls"), Level::problem);
 }
 

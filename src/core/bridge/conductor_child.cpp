@@ -311,7 +311,8 @@ void Conductor::note_handed_out(Child& child, const ClientRequest& request,
 /// key of its states, answers such a request.
 bool Conductor::explain_stale(const Child& child, const ClientRequest& request,
                               std::string_view error, Edits& edits) {
-  if (!request.extra || !servers_.history().last_served() || !has_message(error)) return false;
+  if (!request.extra || child.is_retiring() || !has_message(error)) return false;
+  if (!servers_.history().last_served()) return false;
   const bool is_task = request.extra->task != 0;
   const std::size_t key = is_task ? request.extra->task : request.extra->state;
   if (key == 0 || child.may_have_handed_out(key)) return false;
