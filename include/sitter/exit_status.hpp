@@ -17,4 +17,7 @@ struct ExitStatus {
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
+/// A process that is no child of this one has ended, and the system does not say how.
+inline const ExitStatus kUnknownExit{-1, ""};
+
 }  // namespace sitter

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sitter/order.hpp"
+
 namespace sitter {
 
 /// Names one exchange with an HTTP daemon: a request and its response. No two exchanges have the
@@ -66,6 +68,21 @@ struct HttpAbort {
 };
 
 }  // namespace order
+
+namespace order {
+
+/// Take over the process of the daemon that listens, if an earlier mcp-sitter of this user has
+/// started it with the same command for the same address, and if no other one has it. The shell
+/// answers with `ChildStarted`, else with `ChildStartFailed`.
+struct TakeDaemon {
+  Generation gen = kNoGeneration;
+};
+
+}  // namespace order
+
+/// What is ordered of the process of a daemon.
+using DaemonOrder = std::variant<order::StartChild, order::RenumberChild, order::CloseChildInput,
+                                 order::SignalUnit, order::ReleaseChild, order::TakeDaemon>;
 
 using HttpOrder = std::variant<order::HttpConnect, order::HttpSend, order::HttpAbort>;
 

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <utility>
 #include <variant>
 
+#include "io/control/control_folder.hpp"
 #include "io/control/other_bridge.hpp"
 #include "io/files/binary_info.hpp"
+#include "io/files/daemon_record.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch.hpp"
 #include "io/process/reaper.hpp"
 #include "io/process/runners.hpp"
 #include "io/stream/event_loop.hpp"
+#include "io/system/platform.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -100,14 +104,63 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
   std::optional<OutputDrain> drain;
-  if (outlives) drain = OutputDrain::start(process);
+  if (outlives) drain = start_drain(process);
   const auto number = std::make_shared<Generation>(gen);
   Child& child = children_.emplace_back(Child{
       number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
       std::move(binary)});
   child.drain = std::move(drain);
   if (!is_errand(gen)) child.binary.on_started(pid, now);
+  if (child.drain) leave_record(child, now);
   return fact::ChildStarted{gen, pid};
+}
+
+std::optional<OutputDrain> Children::start_drain(const Launched& daemon) const {
+  OutputDrain::Files files;
+  if (!parts_.command.daemon_url.empty() && prepare_control_folder().empty()) {
+    files = {daemon_socket_path(daemon.pid), daemon_record_path(daemon.pid)};
+  }
+  return OutputDrain::start(daemon, files);
+}
+
+void Children::leave_record(Child& child, WallTime now) {
+  if (parts_.command.daemon_url.empty()) return;
+  const long pid = child.process->pid();
+  DaemonRecord::of(parts_.command, pid, now, child.binary.loaded()).write(daemon_record_path(pid));
+}
+
+Fact Children::take_daemon(Generation gen, const Listens& listens) {
+  for (const std::string& path : daemon_records()) {
+    const DaemonRecord record = DaemonRecord::read(path);
+    const std::string socket = daemon_socket_of(path);
+    const auto process = find_process(record.pid);
+    const bool lives = process && process->start == record.start && !process->zombie;
+    if (lives && !record.is_of(parts_.command)) continue;
+    if (!lives || !listens(ProcessUnit(record.pid, gen).members(not_of(gen)))) {
+      remove_control_file(socket);
+      remove_control_file(path);
+      continue;
+    }
+    FileDescriptor exit = platform::exit_of(record.pid);
+    auto taken = exit.is_open() ? OutputDrain::take(socket) : std::nullopt;
+    if (!taken) continue;
+    taken->daemon.pid = record.pid;
+    const auto number = std::make_shared<Generation>(gen);
+    Child& child = children_.emplace_back(Child{
+        number,
+        std::make_unique<ChildProcess>(loop_, std::move(taken->daemon), gen, events_of_(number)),
+        LoadedBinary(parts_.command)});
+    child.binary.on_taken(record.pid, record.started, record.binary);
+    child.process->begin_error_with(std::move(taken->error));
+    child.drain = std::move(taken->drain);
+    // The exit is looked for with those of our own children.
+    child.exit = std::make_unique<ExitWatch>(loop_, std::move(exit), [] { std::raise(SIGCHLD); });
+    if (parts_.keeper && !parts_.command.outlives_bridge) {
+      parts_.keeper->child_started(gen, *process);
+    }
+    return fact::ChildStarted{gen, record.pid};
+  }
+  return fact::ChildStartFailed{gen, "no earlier session has started it"};
 }
 
 std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallTime now) {
@@ -147,6 +200,7 @@ void Children::replace_keeper() {
   }
   parts_.keeper.emplace(std::move(*next));
   for (Child& child : children_) {
+    if (child.drain && parts_.command.outlives_bridge) continue;
     const ProcessUnit& unit = child.process->unit();
     ProcessRecord leader;
     leader.pid = unit.leader();
@@ -187,7 +241,7 @@ std::vector<long> Children::not_of(Generation gen) const {
   if (parts_.keeper) others.push_back(parts_.keeper->pid());
   for (const Child& child : children_) {
     if (child.gen() != gen) others.push_back(child.process->pid());
-    if (child.drain) others.push_back(child.drain->pid());
+    if (child.drain && child.drain->pid() != 0) others.push_back(child.drain->pid());
   }
   return others;
 }
@@ -345,6 +399,16 @@ std::vector<Fact> Children::ended() {
     }
     child->process->set_exited();
     facts.emplace_back(fact::ChildExited{child->gen(), reaped.status});
+  }
+  for (Child& child : children_) {
+    const ProcessUnit& unit = child.process->unit();
+    const auto process = child.exit ? find_process(unit.leader()) : std::nullopt;
+    if (!child.exit || (process && process->start == unit.leader_start() && !process->zombie)) {
+      continue;
+    }
+    child.exit.reset();
+    child.process->set_exited();
+    facts.emplace_back(fact::ChildExited{child.gen(), kUnknownExit});
   }
   if (is_orphan) facts.emplace_back(fact::OrphanEnded{});
   return facts;

@@ -12,6 +12,7 @@
 #include "io/files/loaded_binary.hpp"
 #include "io/files/source_look.hpp"
 #include "io/process/child_process.hpp"
+#include "io/process/exit_watch.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
@@ -20,6 +21,7 @@
 #include "io/system/file_descriptor.hpp"
 #include "sitter/cli.hpp"
 #include "sitter/fact.hpp"
+#include "sitter/http.hpp"
 #include "sitter/order.hpp"
 
 namespace sitter {
@@ -48,6 +50,15 @@ class Children {
   std::optional<Fact> carry_out(const std::variant<Orders...>& order, WallTime now) {
     return std::visit([&](const auto& one) { return carry_out(one, now); }, order);
   }
+
+  /// Whether a member of a unit, by its pid, listens at the address of the server. True if the
+  /// system does not tell.
+  using Listens = std::function<bool(const std::vector<ProcessInfo>& members)>;
+
+  /// Makes a daemon that listens and that an earlier bridge has started for the same command and
+  /// address the process of this child. Returns `ChildStarted`, or `ChildStartFailed` if there is
+  /// no such daemon. Records that are not true any more are removed.
+  Fact take_daemon(Generation gen, const Listens& listens);
 
   /// Closes the stdin of the run if it has taken all that it was given.
   void end_run_input(Generation gen);
@@ -81,11 +92,13 @@ class Children {
     std::optional<SourceLook> sources = {};
     /// Set for a child that may outlive the bridge.
     std::optional<OutputDrain> drain = {};
+    /// Set for a process that an earlier bridge has started. Nobody here can reap it.
+    std::unique_ptr<ExitWatch> exit = {};
   };
 
   /// Orders that others carry out.
   using Others = std::variant<order::SendToClient, order::SendToChild, order::SendToControl,
-                              order::Log, order::Exit, order::ReadDescription>;
+                              order::Log, order::Exit, order::ReadDescription, order::TakeDaemon>;
   std::optional<Fact> carry_out(const Others&, WallTime) { return std::nullopt; }
   std::optional<Fact> carry_out(const order::StartChild& order, WallTime now);
   std::optional<Fact> carry_out(const order::StartBuild& order, WallTime now);
@@ -101,6 +114,8 @@ class Children {
 
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
+  void leave_record(Child& child, WallTime now);
+  std::optional<OutputDrain> start_drain(const Launched& daemon) const;
   void tell_keeper_over(Generation gen);
   void replace_keeper();
   std::vector<long> not_of(Generation gen) const;

@@ -1,5 +1,6 @@
 #include "io/http_backend.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -70,12 +71,23 @@ void HttpBackend::carry_out_all() {
     client_.carry_out(*order);
   }
   while (const order::Log* const line = link_.poll_log()) log_.write(line->level, line->text);
-  while (const Order* const polled = link_.poll_process_order()) {
+  while (const DaemonOrder* const polled = link_.poll_process_order()) {
     // A start brings a fact, and what it leads to is polled before the order is over.
-    const Order order = *polled;
-    const auto fact = children_.carry_out(order, now_.wall);
+    const DaemonOrder order = *polled;
+    const auto* const take = std::get_if<order::TakeDaemon>(&order);
+    const std::optional<Fact> fact =
+        take != nullptr ? take_daemon(take->gen) : children_.carry_out(order, now_.wall);
     if (fact && !give(link_, *fact)) of_process_.push_back(*fact);
   }
+}
+
+Fact HttpBackend::take_daemon(Generation gen) {
+  return children_.take_daemon(gen, [this](const std::vector<ProcessInfo>& members) {
+    if (listener_ == kNoListener) return true;
+    const auto pid = pid_of(listener_);
+    return pid && std::any_of(members.begin(), members.end(),
+                              [&](const ProcessInfo& member) { return member.pid == *pid; });
+  });
 }
 
 }  // namespace sitter

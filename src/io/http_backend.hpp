@@ -35,6 +35,7 @@ class HttpBackend final : public Backend {
   void on_http(HttpFact&& fact);
   bool inspect(const order::InspectBinary& order);
   void carry_out_all() override;
+  Fact take_daemon(Generation gen);
 
   HttpClient client_;
   HttpLink link_;

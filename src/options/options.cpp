@@ -285,6 +285,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
     options.daemon->link.ends_daemon = raw.own_daemon;
     options.daemon->link.startup_timeout = milliseconds(raw.startup_timeout);
     options.command.outlives_bridge = !raw.own_daemon;
+    if (!raw.no_ctl) options.command.daemon_url = options.daemon->link.url.shown();
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;
   } else if (given.has("--cli")) {

@@ -21,6 +21,40 @@ TEST_F(LinkProcessTest, ACrashInACallIsToldWithItsStatus) {
   EXPECT_THAT(text, HasSubstr("may or may not have taken effect"));
 }
 
+TEST_F(LinkProcessTest, ThatAnEarlierSessionHasStartedIsOurs) {
+  daemon.is_of_earlier_session = true;
+  config.build_command = "make";
+  client(initialize(0));
+  connected(1);
+  EXPECT_THAT(done(), Contains("take process 1"));
+  opens_daemon();
+  client(initialized());
+  opens_daemon();
+  done();
+  EXPECT_EQ(status_tool()["childPid"], pid_of(1));
+  client(call(1, "sitter_rebuild"));
+  build_ends(1, 0);
+  EXPECT_THAT(done(), Contains("close process 1"));
+  process_exits(1, kUnknownExit.code);
+  refuse_connections();
+  EXPECT_THAT(done(), Contains("start process 2"));
+}
+
+TEST_F(LinkProcessTest, TheEndOfOneThatAnEarlierSessionHasStartedHasNoExitCode) {
+  daemon.is_of_earlier_session = true;
+  client(initialize(0));
+  connected(1);
+  opens_daemon();
+  client(initialized());
+  opens_daemon();
+  client(call(1, "crash"));
+  done();
+  process_ends(1, kUnknownExit.code);
+  breaks(*exchange_of(1));
+  time_passes(limits::kDrain);
+  EXPECT_THAT(answer_text(), HasSubstr("the server exited by itself (exit code unknown) after"));
+}
+
 TEST_F(LinkProcessTest, AnExitThatComesBeforeTheEndOfTheConnectionIsToldInTheSameWay) {
   open_started();
   client(call(1, "crash"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class StartedDaemon : public ::testing::Test {
     setup.command = fake({"--http", std::to_string(port_.number()), "--http-journal",
                           directory_ / "journal", "--tools", "tools.json"});
     setup.command.insert(setup.command.end(), flags.begin(), flags.end());
+    setup.environment = {"XDG_RUNTIME_DIR=" + runtime_.path()};
     return setup;
   }
 
@@ -61,8 +63,18 @@ class StartedDaemon : public ::testing::Test {
     return pids;
   }
 
+  /// The files that a daemon leaves for the next bridge.
+  std::vector<std::string> records() const {
+    std::vector<std::string> found;
+    std::error_code none;
+    for (const auto& file : std::filesystem::directory_iterator(runtime_ / "mcp-sitter", none)) {
+      if (file.path().extension() != ".sock") found.push_back(file.path());
+    }
+    return found;
+  }
+
   HeldPort port_;
-  TemporaryDirectory directory_;
+  TemporaryDirectory directory_, runtime_;
 };
 
 TEST_F(StartedDaemon, IsStartedIfNothingListens) {
@@ -210,6 +222,37 @@ TEST_P(AfterTheBridge, ItLivesOnAndMayWrite) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
+TEST_P(AfterTheBridge, TheNextSessionHasItAgain) {
+  ScriptedClient client(setup());
+  client.open();
+  const long daemon = client.child_pid();
+  end(client);
+  {
+    ScriptedClient visit(visitor());
+    visit.open();
+    visit.text_of_call("stderr", {{"text", "between"}});
+    EXPECT_THAT(visit.text_of_call("sitter_kill"), HasSubstr("was not started"));
+  }
+  ScriptedClient next(setup({"--kill-grace", "50"}));
+  next.open();
+  EXPECT_EQ(next.child_pid(), daemon);
+  next.text_of_call("stderr", {{"text", "after"}});
+  EXPECT_TRUE(eventually([&] {
+    return next.text_of_call("sitter_child_stderr").find("\nafter") != std::string::npos;
+  }));
+  EXPECT_THAT(next.text_of_call("sitter_child_stderr"), HasSubstr("between\n"));
+  EXPECT_THAT(next.text_of_call("sitter_kill"), HasSubstr(std::to_string(daemon)));
+  EXPECT_TRUE(ends(daemon));
+  EXPECT_THAT(next.echo("hello"), HasSubstr("previous: killed by sitter_kill"));
+  const long second = next.child_pid();
+  EXPECT_NE(second, daemon);
+  end(next);
+  EXPECT_THAT(records(), SizeIs(2));
+  end_daemon(second);
+  EXPECT_TRUE(next.leaves_nothing());
+  EXPECT_TRUE(eventually([&] { return records().empty(); }));
+}
+
 TEST_P(AfterTheBridge, AnOwnDaemonEnds) {
   ScriptedClient client(setup({"--own-daemon"}));
   client.open();
@@ -226,6 +269,88 @@ INSTANTIATE_TEST_SUITE_P(, AfterTheBridge, ::testing::Values(End::close, End::te
                                   : one.param == End::terminate ? "ThatWasTerminated"
                                                                 : "ThatWasKilled";
                          });
+
+TEST_F(StartedDaemon, OfAnEarlierSessionIsOldCodeIfItsFileHasChanged) {
+  ScriptedClient::Setup server = setup();
+  server.command.front() = directory_.copy_program("server", fake_mcp());
+  ScriptedClient client(server);
+  client.open();
+  EXPECT_EQ(client.end(), 0);
+  std::filesystem::rename(directory_.copy_program("new", fake_mcp()), directory_ / "server");
+  ScriptedClient next(server);
+  next.open();
+  EXPECT_EQ(next.status()["binaryStale"], true);
+  next.text_of_call("sitter_kill");
+  next.echo("hello");
+  EXPECT_EQ(next.status()["binaryStale"], false);
+  const long daemon = next.child_pid();
+  EXPECT_EQ(next.end(), 0);
+  end_daemon(daemon);
+  EXPECT_TRUE(next.leaves_nothing());
+}
+
+TEST_F(StartedDaemon, OfAnEarlierSessionEndsWithItsNewOwnerAndItsExitIsSeen) {
+  ScriptedClient client(setup());
+  client.open();
+  const long daemon = client.child_pid();
+  EXPECT_EQ(client.end(), 0);
+  ScriptedClient next(setup({"--own-daemon"}));
+  next.open();
+  next.call(1, "hang");
+  EXPECT_TRUE(eventually([&] { return !journal().empty() && journal().back()["id"] == 1; }));
+  end_daemon(daemon);
+  EXPECT_THAT(text_of(next.answer(1)["result"]), HasSubstr("exit code unknown"));
+  EXPECT_TRUE(eventually([&] { return records().empty(); }));
+  next.echo("hello");
+  const long second = next.child_pid();
+  EXPECT_EQ(next.end(), 0);
+  EXPECT_TRUE(ends(second));
+}
+
+TEST_F(StartedDaemon, OfALivingSessionIsTakenOverOnlyAfterItsEnd) {
+  ScriptedClient first(setup());
+  first.open();
+  const long daemon = first.child_pid();
+  ScriptedClient second(setup({"--kill-grace", "50"}));
+  second.open();
+  EXPECT_THAT(second.text_of_call("sitter_kill"), HasSubstr("was not started"));
+  EXPECT_TRUE(is_alive(daemon));
+  EXPECT_EQ(first.end(), 0);
+  second.text_of_call("sitter_kill");
+  second.echo("hello");
+  EXPECT_EQ(second.child_pid(), daemon);
+  EXPECT_THAT(second.text_of_call("sitter_kill"), HasSubstr(std::to_string(daemon)));
+  EXPECT_TRUE(ends(daemon));
+  EXPECT_EQ(second.end(), 0);
+  EXPECT_TRUE(first.leaves_nothing());
+  EXPECT_THAT(records(), IsEmpty());
+}
+
+TEST_F(StartedDaemon, WhoseRecordIsWrongIsAStranger) {
+  ScriptedClient client(setup());
+  client.open();
+  const long daemon = client.child_pid();
+  EXPECT_EQ(client.end(), 0);
+  const std::string record = runtime_ / ("mcp-sitter/" + std::to_string(daemon) + ".daemon");
+  std::ifstream file(record);
+  Json json = Json::parse(file, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  // The same command at another address says nothing about this one.
+  json["url"] = "http://127.0.0.1:1/mcp";
+  for (int round = 0; round < 2; ++round) {
+    std::ofstream(record) << json;
+    ScriptedClient next(setup());
+    next.open();
+    EXPECT_EQ(next.status()["childPid"], nullptr);
+    EXPECT_EQ(std::filesystem::exists(record), round == 0);
+    EXPECT_EQ(next.end(), 0);
+    json["url"] = port_.url();
+    json["start"] = 1;
+  }
+  EXPECT_THAT(records(), IsEmpty());
+  end_daemon(daemon);
+  EXPECT_TRUE(client.leaves_nothing());
+}
 
 TEST_F(StartedDaemon, NothingOfADaemonThatHasEndedIsLeft) {
   ScriptedClient client(setup());

@@ -24,6 +24,8 @@ struct Daemon {
   /// What the system shows of the process that listens.
   ListenerId listener{100};
   std::optional<std::int64_t> pid = 4242;
+  /// An earlier session has started the daemon, and no other session has it.
+  bool is_of_earlier_session = false;
 };
 
 /// Tells a story to a bridge whose child is a daemon that is reached over HTTP: a `Bridge` and an
@@ -154,6 +156,7 @@ class LinkTest : public ClientScript {
   void decide(const Fact& fact);
   void carry_out_all();
   void carry_out_link();
+  void take_daemon(Generation gen);
   void carry_out(const Order& order);
   void play_signal(const order::SignalUnit& order);
   void write_down(const HttpOrder& order);

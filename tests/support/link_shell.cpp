@@ -75,10 +75,23 @@ void LinkTest::carry_out_link() {
     } else if (const auto* const released = std::get_if<order::ReleaseChild>(&*order)) {
       add_word("release process " + std::to_string(released->gen));
       processes_.erase(released->gen);
+    } else if (const auto* const take = std::get_if<order::TakeDaemon>(&*order)) {
+      take_daemon(take->gen);
     } else {
       ADD_FAILURE() << "no order about a process";
     }
   }
+}
+
+void LinkTest::take_daemon(Generation gen) {
+  if (!daemon.is_of_earlier_session) {
+    link().handle(fact::ChildStartFailed{gen, "it is not ours"}, now);
+  } else {
+    add_word("take process " + std::to_string(gen));
+    processes_[gen];
+    link().handle(fact::ChildStarted{gen, pid_of(gen)}, now);
+  }
+  carry_out_link();
 }
 
 void LinkTest::play_signal(const order::SignalUnit& order) {

@@ -8,7 +8,7 @@
 /// The process of a daemon that is started here.
 namespace sitter::sim {
 
-void HttpWorld::carry_out_for_process(const Order& order) {
+void HttpWorld::carry_out_for_process(const DaemonOrder& order) {
   if (const auto* const start = std::get_if<order::StartChild>(&order)) {
     starts(*start);
   } else if (const auto* const number = std::get_if<order::RenumberChild>(&order)) {
@@ -27,8 +27,20 @@ void HttpWorld::carry_out_for_process(const Order& order) {
     if (process_->lives) network_.dies();
     process_.reset();
   } else {
-    throw Broken("an order that is not about a process");
+    takes(std::get<order::TakeDaemon>(order));
   }
+}
+
+void HttpWorld::takes(const order::TakeDaemon& order) {
+  if (process_) throw Broken("a daemon is taken beside another process");
+  if (!network_.listens() || random_.chance(50)) {
+    link_.handle(fact::ChildStartFailed{order.gen, "nobody here has started it"}, now_);
+    return;
+  }
+  tell("  link", fmt::format("takes process {}", order.gen));
+  const std::int64_t pid = ++last_pid_;
+  process_ = Process{order.gen, pid, true};
+  link_.handle(fact::ChildStarted{order.gen, pid}, now_);
 }
 
 void HttpWorld::starts(const order::StartChild& order) {

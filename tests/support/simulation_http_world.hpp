@@ -68,7 +68,8 @@ class HttpWorld final : private PlayedWorld {
   void on_http(const HttpFact& fact);
 
   // simulation_http_process.cpp: the process of a daemon that is started here
-  void carry_out_for_process(const Order& order);
+  void carry_out_for_process(const DaemonOrder& order);
+  void takes(const order::TakeDaemon& order);
   void starts(const order::StartChild& order);
   void signals(const order::SignalUnit& order);
   void process_dies(std::int64_t pid, ExitStatus status);

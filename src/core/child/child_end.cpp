@@ -89,7 +89,9 @@ std::string plain_clause(const ChildEnd& end) {
 }  // namespace
 
 EndReason unasked_end(const ExitStatus& status) {
-  if (!status.by_signal()) return status.code == 0 ? EndReason::exited : EndReason::crashed;
+  if (!status.by_signal()) {
+    return status.code == 0 || status == kUnknownExit ? EndReason::exited : EndReason::crashed;
+  }
   for (const std::string_view polite : {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}) {
     if (status.signal == polite) return EndReason::ended_from_outside;
   }
@@ -113,6 +115,7 @@ bool is_failure(EndReason reason) {
 }
 
 std::string status_words(const ExitStatus& status) {
+  if (status == kUnknownExit) return "exit code unknown";
   if (!status.by_signal()) return fmt::format("exit {}", status.code);
   if (status.signal == "SIGKILL") return "SIGKILL, from outside or out of memory";
   return status.signal;

@@ -5,14 +5,19 @@
 
 #include "core/base/polled_queue.hpp"
 #include "sitter/fact.hpp"
+#include "sitter/http.hpp"
 #include "sitter/order.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
 
-/// The process of a daemon that was started here, and the orders for it. It outlives a session that
+/// The process of a daemon that was started here, by this session or an earlier one, and the orders
+/// for it. It outlives a session that
 /// is lost, and the next child takes it over.
 ///
+///     none --find()--> seeking --> running
+///       |                 \--> none
+///       |
 ///     none --start()--> starting --> running --keep()--> kept --take_over()--> running
 ///                         |            |                   \--> none (it exits)
 ///                         \--> none    \--> exited --take_exit()--> over --release()--> none
@@ -30,6 +35,14 @@ class DaemonProcess {
     has_served_ = false;
     push(order::StartChild{gen});
   }
+  /// Asks whether an earlier session has started the daemon that listens.
+  void find(Generation gen) {
+    enter(State::seeking);
+    gen_ = gen;
+    has_served_ = true;
+    push(order::TakeDaemon{gen});
+  }
+  bool is_seeking() const { return state_ == State::seeking; }
   void on_started(std::int64_t pid, Now now) {
     enter(State::running);
     pid_ = pid;
@@ -73,7 +86,7 @@ class DaemonProcess {
     push(order::ReleaseChild{gen_});
     enter(State::none);
   }
-  void push(Order order) { orders_.push_back(std::move(order)); }
+  void push(DaemonOrder order) { orders_.push_back(std::move(order)); }
 
   /// By which the shell knows the process.
   Generation gen() const { return gen_; }
@@ -95,11 +108,12 @@ class DaemonProcess {
     return !has_exited() || (has_succeeded() && !is_late);
   }
 
-  const Order* poll_order() { return orders_.poll(); }
+  const DaemonOrder* poll_order() { return orders_.poll(); }
 
  private:
   enum class State {
     none,
+    seeking,
     starting,
     running,
     kept,    ///< its child is over or about to be, and the process is not
@@ -122,7 +136,7 @@ class DaemonProcess {
   Instant launched_{};    // since when it is waited for a process that listens
   bool has_served_ = false;
   fact::ChildExited exit_;
-  PolledQueue<Order> orders_;
+  PolledQueue<DaemonOrder> orders_;
 };
 
 }  // namespace sitter

@@ -86,7 +86,9 @@ void HttpLink::handle(HttpFact&& fact, Now now) {
 
 void HttpLink::handle(const fact::ChildStarted& fact, Now now) {
   if (fact.gen != output_.gen()) return;
+  const bool listens = process_.is_seeking();
   process_.on_started(fact.pid, now);
+  if (listens) return come_up();
   life_.enter(State::launching);
   output_.tell(fact);
   connect(now);
@@ -94,9 +96,18 @@ void HttpLink::handle(const fact::ChildStarted& fact, Now now) {
 
 void HttpLink::handle(const fact::ChildStartFailed& fact, Now) {
   if (fact.gen != output_.gen()) return;
+  const bool listens = process_.is_seeking();
   process_.on_start_failed();
+  // Somebody else has started it.
+  if (listens) return come_up();
   become_idle();
   output_.tell(fact);
+}
+
+/// The daemon listens, and it is known whose process it is.
+void HttpLink::come_up() {
+  output_.tell(fact::ChildStarted{output_.gen(), process_.pid()});
+  life_.enter(State::up);
 }
 
 /// The answers that the process wrote last may still be on their way.
@@ -150,10 +161,10 @@ void HttpLink::on(fact::HttpConnected& fact, Now now) {
     return;
   }
   session_.set_listener(fact.listener);
-  if (life_.is(State::connecting)) {
-    output_.tell(fact::ChildStarted{output_.gen(), process_.pid()});
-  }
-  if (life_.is(State::connecting) || life_.is(State::launching)) life_.enter(State::up);
+  if (life_.is(State::launching)) life_.enter(State::up);
+  if (!life_.is(State::connecting)) return;
+  if (options_.may_start && !process_.runs()) return process_.find(output_.gen());
+  come_up();
 }
 
 void HttpLink::on(fact::HttpFailed& fact, Now now) {

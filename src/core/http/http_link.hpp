@@ -56,7 +56,7 @@ class HttpLink {
   // What is polled is null if there is nothing, and valid until the next call of the same function.
   const HttpOrder* poll_order() { return exchanges_.poll_order(); }
   /// The next order for the process of the daemon.
-  const Order* poll_process_order() { return process_.poll_order(); }
+  const DaemonOrder* poll_process_order() { return process_.poll_order(); }
   const order::Log* poll_log() { return output_.poll_log(); }
   /// The next fact of the child.
   const Fact* poll_fact() { return output_.poll_fact(); }
@@ -72,6 +72,7 @@ class HttpLink {
     if (life_.is_up() && !session_.has_id()) probe_.on_idle_closed(now);
   }
   void on(auto& response, Now now) { responses_.on(response, now); }
+  void come_up();
   void tell_exit(Now now);
   void take_line(OwnedLine line, const Message& message, Now now);
   void cancel(const Message& message, OwnedLine line, Now now);

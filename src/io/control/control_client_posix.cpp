@@ -43,7 +43,7 @@ std::vector<ControlClient> ControlClient::connect_to_all() {
     connection->stream.connect(stream_protocol::endpoint(socket));
     if (connection->stream.error() == boost::asio::error::connection_refused) {
       // A bridge that is about to listen refuses connections too.
-      if (kill(static_cast<pid_t>(connection->pid), 0) != 0) remove_control_socket(socket);
+      if (kill(static_cast<pid_t>(connection->pid), 0) != 0) remove_control_file(socket);
       continue;
     }
     std::getline(connection->stream, connection->hello);

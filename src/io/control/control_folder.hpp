@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sitter {
@@ -13,8 +14,8 @@ std::string control_folder();
 /// The socket of this process in that folder, named after its pid, whether it exists or not.
 std::string control_socket();
 
-/// Removes a socket. If its folder is then empty, removes the folder too.
-void remove_control_socket(const std::string& socket);
+/// Removes a file of such a folder. If the folder is then empty, removes the folder too.
+void remove_control_file(const std::string& file);
 
 /// Creates the folder if it is missing. Returns an empty string, or the reason why the folder
 /// cannot be used: it must belong to the user, and no other user may enter it.
@@ -23,5 +24,8 @@ std::string prepare_control_folder();
 /// All sockets that belong to the user, whether a process listens on them or not: in this folder,
 /// and in the folders that a bridge with another environment would use.
 std::vector<std::string> control_sockets();
+
+/// The same for files with this ending.
+std::vector<std::string> control_files(std::string_view ending);
 
 }  // namespace sitter

@@ -74,16 +74,24 @@ std::set<std::string> folders_of_others() {
   return folders;
 }
 
-void add_sockets_in(const std::string& folder, std::vector<std::string>& sockets) {
+void add_files_in(const std::string& folder, std::string_view ending, mode_t kind,
+                  std::vector<std::string>& files) {
   if (!complaint_about(folder).empty()) return;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     struct stat found {};
     const std::string path = entry->path().native();
-    if (!path.ends_with(".sock") || lstat(path.c_str(), &found) != 0) continue;
-    if (S_ISSOCK(found.st_mode) && found.st_uid == geteuid()) sockets.push_back(path);
+    if (!path.ends_with(ending) || lstat(path.c_str(), &found) != 0) continue;
+    if ((found.st_mode & S_IFMT) == kind && found.st_uid == geteuid()) files.push_back(path);
   }
+}
+
+std::vector<std::string> files_of(std::string_view ending, mode_t kind) {
+  std::vector<std::string> files;
+  for (const std::string& folder : folders_of_others()) add_files_in(folder, ending, kind, files);
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
@@ -95,10 +103,10 @@ std::string control_folder() {
 
 std::string control_socket() { return fmt::format("{}/{}.sock", control_folder(), getpid()); }
 
-void remove_control_socket(const std::string& socket) {
-  const std::string folder = socket.substr(0, socket.rfind('/'));
+void remove_control_file(const std::string& file) {
+  const std::string folder = file.substr(0, file.rfind('/'));
   if (!complaint_about(folder).empty()) return;
-  unlink(socket.c_str());
+  unlink(file.c_str());
   rmdir(folder.c_str());
 }
 
@@ -112,11 +120,10 @@ std::string prepare_control_folder() {
   return complaint.empty() ? complaint : fmt::format("{}: {}", folder, complaint);
 }
 
-std::vector<std::string> control_sockets() {
-  std::vector<std::string> sockets;
-  for (const std::string& folder : folders_of_others()) add_sockets_in(folder, sockets);
-  std::sort(sockets.begin(), sockets.end());
-  return sockets;
+std::vector<std::string> control_sockets() { return files_of(".sock", S_IFSOCK); }
+
+std::vector<std::string> control_files(std::string_view ending) {
+  return files_of(ending, S_IFREG);
 }
 
 }  // namespace sitter

@@ -66,7 +66,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     error_code ignored;
     acceptor_.close(ignored);
     pause_.cancel();
-    remove_control_socket(path_);
+    remove_control_file(path_);
     for (auto& [id, connection] : connections_) connection->socket.close(ignored);
     connections_.clear();
     events_ = {};

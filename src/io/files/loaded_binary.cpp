@@ -32,6 +32,11 @@ void LoadedBinary::on_started(long pid, WallTime started) {
   inner_ = {};
 }
 
+void LoadedBinary::on_taken(long pid, WallTime started, BinaryInfo loaded) {
+  loaded_ = std::move(loaded);
+  on_started(pid, started);
+}
+
 BinaryFacts LoadedBinary::look(long pid) {
   BinaryInfo info = inspect(command_, pid);
   if (pid == 0 && !info.exists && loaded_.exists) {

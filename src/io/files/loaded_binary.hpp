@@ -24,6 +24,9 @@ class LoadedBinary {
   /// The launch has succeeded.
   void on_started(long pid, WallTime started);
 
+  /// The process was started by an earlier bridge, when the file was as it is here.
+  void on_taken(long pid, WallTime started, BinaryInfo loaded);
+
   /// The path at the last start; absolute if there was such a file.
   const std::string& path() const { return loaded_.path; }
   /// The file as it was when the last child was started, and when that was.

@@ -37,6 +37,9 @@ class ChildProcess {
   ProcessUnit& unit() { return unit_; }
   StreamWriter& input() { return input_; }
 
+  /// What was read of the stderr before.
+  void begin_error_with(std::string bytes) { error_.begin_with(std::move(bytes)); }
+
   /// The exit of the process was reaped. From now on its pipe is read even if the client takes
   /// nothing: the pipe holds a bounded amount, and the wait for its end is bounded.
   void set_exited();

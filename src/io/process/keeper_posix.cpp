@@ -116,7 +116,7 @@ class KeptUnits {
     units.take(record);
   }
   units.kill();
-  if (!socket.empty()) remove_control_socket(socket);
+  if (!socket.empty()) remove_control_file(socket);
   // The keeper must not run the bridge's destructors or flush its buffers.
   _exit(0);
 }

@@ -26,6 +26,8 @@ struct LaunchRequest {
   bool is_built = false;
   /// Whether the process may go on when the bridge has ended.
   bool outlives_bridge = false;
+  /// Where the process listens, if later bridges may know it again. Otherwise empty.
+  std::string daemon_url = {};
   /// What has named `cwd`, for texts.
   std::string cwd_source = "--cwd";
 };

@@ -30,6 +30,9 @@ class StreamReader {
 
   void set_paused(bool paused);
 
+  /// These bytes come before all that is read, and soon.
+  void begin_with(std::string bytes);
+
  private:
   struct State;
 

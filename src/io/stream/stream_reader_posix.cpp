@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "io/stream/stream_reader.hpp"
@@ -59,6 +60,22 @@ StreamReader::~StreamReader() { state_->close(); }
 
 void StreamReader::set_paused(bool paused) {
   if (std::exchange(state_->is_paused, paused) != paused) state_->loop.set_paused(*state_, paused);
+}
+
+void StreamReader::begin_with(std::string bytes) {
+  if (bytes.empty()) return;
+  state_->loop.set_paused(*state_, true);
+  state_->loop.post([state = state_, bytes = std::move(bytes)] {
+    for (std::string_view rest = bytes; !rest.empty() && state->source.is_open();) {
+      const std::span<char> space = state->framer.space();
+      const std::size_t size = rest.copy(space.data(), space.size());
+      rest.remove_prefix(size);
+      if (state->events.on_bytes) state->events.on_bytes({space.data(), size});
+      state->framer.filled(size);
+      state->events.on_read(state->framer);
+    }
+    if (state->source.is_open()) state->loop.set_paused(*state, state->is_paused);
+  });
 }
 
 }  // namespace sitter

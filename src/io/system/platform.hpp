@@ -49,6 +49,10 @@ bool die_with_parent(int parent);
 /// child.
 bool become_subreaper();
 
+/// A descriptor that becomes readable when the process exits, whosever child it is. Closed if the
+/// process is gone or the system refuses.
+FileDescriptor exit_of(long pid);
+
 /// Sets the limit that `lock_limit_of` reads, for this process and all processes that it starts.
 /// Does nothing on systems without this limit, or if the system refuses to set it.
 void set_lock_limit(std::uint64_t limit);

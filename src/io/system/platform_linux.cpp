@@ -81,6 +81,10 @@ void set_lock_limit(std::uint64_t limit) {
 // system.
 bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
+FileDescriptor exit_of(long pid) {
+  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
 bool is_own_peer(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;

@@ -2,6 +2,7 @@
 #include <mach-o/dyld.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sys/event.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,14 @@ void set_lock_limit(std::uint64_t) {}
 // A signal of the system carries the number of the process that caused it, such as that of the
 // window whose terminal is gone. Such a terminal can't be opened any more.
 bool is_from_system(const siginfo_t&) { return kHadTerminal && !has_terminal(); }
+
+FileDescriptor exit_of(long pid) {
+  FileDescriptor queue(kqueue());
+  struct kevent exit {};
+  EV_SET(&exit, static_cast<uintptr_t>(pid), EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, nullptr);
+  if (queue.is_open() && kevent(queue.number(), &exit, 1, nullptr, 0, nullptr) != 0) queue.close();
+  return queue;
+}
 
 bool is_own_peer(int socket) {
   uid_t user = 0;
