@@ -54,8 +54,8 @@ const std::vector<Tools::Row>& Tools::rows() {
        &Tools::show_binary},
       {{.builtin = Builtin::child_stderr,
         .name = "sitter_child_stderr",
-        .description = "The server log: its newest stderr lines, also from before a crash or "
-                       "restart. [stdout] marks stray stdout.",
+        .description = "The server log (stderr), also from before a crash or restart. [stdout] "
+                       "marks stray stdout.",
         .properties = fmt::format(
             R"json("lines":{{"type":"integer","default":{}}},"since_spawn":)json"
             R"json({{"type":"boolean"}},"grep":{{"type":"string","description":"RE2"}},)json"
