@@ -9,7 +9,7 @@
 namespace sitter {
 
 /// Sees the exit of a process that is no child of this one.
-class ExitWatch : private EventLoop::Reader {
+class ExitWatch final : private EventLoop::Reader {
  public:
   /// `exit` becomes readable at the exit; see `platform::exit_of`. `on_exit` is called from the
   /// loop, once.
