@@ -42,6 +42,8 @@ class DaemonProcess {
     has_served_ = true;
     push(order::TakeDaemon{gen});
   }
+  /// Nothing is known of a process, not even of one that has left the server behind.
+  bool is_none() const { return state_ == State::none; }
   bool is_seeking() const { return state_ == State::seeking; }
   void on_started(std::int64_t pid, Now now) {
     enter(State::running);

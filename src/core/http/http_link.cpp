@@ -163,7 +163,7 @@ void HttpLink::on(fact::HttpConnected& fact, Now now) {
   session_.set_listener(fact.listener);
   if (life_.is(State::launching)) life_.enter(State::up);
   if (!life_.is(State::connecting)) return;
-  if (options_.may_start && !process_.runs()) return process_.find(output_.gen());
+  if (options_.may_start && process_.is_none()) return process_.find(output_.gen());
   come_up();
 }
 
