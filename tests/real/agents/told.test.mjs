@@ -182,7 +182,7 @@ process.on('SIGPWR', () => {
           first: () => project.write('server.mjs', greeter({ answer: 'good day', more })),
           calls: 'greet',
           reads: [
-            /\[mcp-sitter\] server\.mjs changed (just now|.* ago) and this answer is still the old code's: call sitter_kill, then call again/,
+            /\[mcp-sitter\] server\.mjs changed (just now|.* ago) and this answer is still the old code's: call sitter_kill \{"restart": true\}, then call again/,
             'hello',
           ],
         },
