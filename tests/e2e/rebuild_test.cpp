@@ -49,6 +49,18 @@ TEST_F(Rebuild, TheNewServerTakesThePlaceOfTheOldOne) {
   EXPECT_EQ(client.end(), 0);
 }
 
+TEST_F(Rebuild, AKillMayStartTheServerAgainAtOnce) {
+  directory_.write("server.sh", "exec " + fake_in_shell("--tools tools.json"));
+  ScriptedClient client({.options = {"--cwd", directory_.path()}, .command = {"sh", "server.sh"}});
+  EXPECT_THAT(client.open()["instructions"].get<std::string>(),
+              HasSubstr(R"(After an edit, call sitter_kill {"restart": true};)"));
+  const long before = client.child_pid();
+  directory_.write("tools.json", kTwoTools);
+  EXPECT_THAT(client.text_of_call("sitter_kill", {{"restart", true}}),
+              AllOf(HasSubstr("server restarted (spawn #2"), HasSubstr("+1 added (find)")));
+  EXPECT_NE(client.child_pid(), before);
+}
+
 TEST_F(Rebuild, AFailedBuildLeavesTheServerRunning) {
   ScriptedClient client(setup("echo compiling; echo 'a.c:1: error: no' >&2; exit 2"));
   client.open();
@@ -81,6 +93,15 @@ TEST_F(Rebuild, AServerThatDoesNotExistIsBuiltBeforeItsFirstStart) {
   std::filesystem::remove(directory_ / "server");
   ScriptedClient other(missing);
   EXPECT_NE(other.open()["serverInfo"]["name"], "mcp-sitter");
+}
+
+TEST_F(Rebuild, AScriptThatDoesNotExistIsBuiltBeforeItsFirstStart) {
+  directory_.write("server.in", "exec " + fake_in_shell("--tools tools.json"));
+  ScriptedClient::Setup chosen = setup("mkdir -p dist && cp server.in dist/server.sh");
+  chosen.command = {"sh", "dist/server.sh"};
+  ScriptedClient client(chosen);
+  EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
+  EXPECT_EQ(client.status()["binaryPath"], directory_ / "dist/server.sh");
 }
 
 TEST_F(Rebuild, AServerThatDoesNotComeUpLeavesTheOldOneRunning) {

@@ -77,6 +77,67 @@ TEST_F(ScriptOfTest, FollowsTheDirectoryThatUvChangesTo) {
             dir_ / "project/weather.py");
 }
 
+/// A file that a build makes may be missing.
+class MissingScriptTest : public ScriptOfTest {
+ protected:
+  std::string missing(const std::vector<std::string>& arguments,
+                      Runner kind = Runner::interpreter) {
+    return missing_script(kind, arguments, dir_.path()).value_or("none");
+  }
+};
+
+TEST_F(MissingScriptTest, IsTheFirstWordThatLooksLikeAProgram) {
+  EXPECT_EQ(missing({"dist/server.js"}), dir_ / "dist/server.js");
+  EXPECT_EQ(missing({"--inspect", "server.js", "other.js"}), dir_ / "server.js");
+  EXPECT_EQ(missing({"dist/server"}), dir_ / "dist/server");
+  EXPECT_EQ(missing({"--env-file", "conf/dev.env", "dist/server.js"}), dir_ / "dist/server.js");
+  EXPECT_EQ(missing({"run", "src/server.ts"}, Runner::wrapper), dir_ / "src/server.ts");
+}
+
+TEST_F(MissingScriptTest, IsNoneIfAWordNamesAFileOrNothingLooksLikeOne) {
+  dir_.write("server.js", "");
+  dir_.write("out/a", "");
+  EXPECT_EQ(missing({"--conditions", "a/b", "server.js"}), "none");
+  EXPECT_EQ(missing({"run", "build"}), "none");
+  EXPECT_EQ(missing({"out"}), "none");
+  EXPECT_EQ(missing({"run", "https://example.org/server.ts"}), "none");
+  EXPECT_EQ(missing({"-m", "server", "conf/app"}), "none");
+  EXPECT_EQ(missing({"-c", "cat dist/a.js", "dist/a.js"}), "none");
+  EXPECT_EQ(missing({"-y", "@scope/server"}, Runner::wrapper), "none");
+  EXPECT_EQ(missing({"run", "org/image.py"}, Runner::remote), "none");
+}
+
+TEST_F(MissingScriptTest, SourceThatRunsWithoutABuildIsTold) {
+  const auto runs = [this](const std::string& command, const std::vector<std::string>& arguments) {
+    return runs_source(command, arguments, dir_.path());
+  };
+  dir_.write("server",
+             "\x7f"
+             "ELF");
+  dir_.write("run", "#!/usr/bin/env python3\n");
+  for (const auto& [command, arguments] :
+       std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"python3", {"server.py"}},
+           {"uv", {"run", "server.py"}},
+           {"go", {"run", "."}},
+           {"./run", {}},
+           {"env", {"A=1", "run"}},
+           {"node", {"dist/server.js"}}}) {
+    EXPECT_TRUE(runs(command, arguments)) << command;
+  }
+  for (const auto& [command, arguments] :
+       std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"./server", {}},
+           {"server", {}},
+           {"env", {"A=1", "./server"}},
+           {"sh", {"-c", "./server"}},
+           {"java", {"-jar", "server.jar"}},
+           {"docker", {"run", "x"}},
+           {"./missing", {}}}) {
+    EXPECT_FALSE(runs(command, arguments)) << command;
+  }
+}
+
 TEST(RunnerKind, IsToldByTheName) {
   EXPECT_EQ(runner_kind("/usr/bin/python3.11"), Runner::interpreter);
   EXPECT_EQ(runner_kind("/usr/lib/node_modules/npm/bin/npx-cli.js"), Runner::wrapper);

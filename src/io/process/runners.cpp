@@ -190,17 +190,20 @@ std::optional<std::string> missing_script(Runner kind, const std::vector<std::st
                                           const std::string& cwd) {
   if (kind != Runner::interpreter && kind != Runner::wrapper) return std::nullopt;
   if (script_of(arguments, cwd)) return std::nullopt;
-  const auto found = first_program(
+  return first_program(
       arguments, cwd,
-      [&](const fs::path& base, const std::string& word) -> std::optional<std::string> {
+      [kind](const fs::path& base, const std::string& word) -> std::optional<std::string> {
         const fs::path path = base / word;
-        const bool has_slash = kind == Runner::interpreter && word.find('/') != std::string::npos &&
-                               word.find("://") == std::string::npos && word.front() != '@';
-        if (!has_slash && !contains(kPrograms, ascii_lower(path.extension().string()))) return {};
+        const std::string ending = ascii_lower(path.extension().string());
+        const bool has_slash = kind == Runner::interpreter && word.find('/') != std::string::npos;
+        std::error_code error;
+        const bool is_program =
+            contains(kPrograms, ending) || (has_slash && !contains(kNoPrograms, ending));
+        // An address of a module, and a file with arguments.
+        if (word.find("://") != std::string::npos || word.front() == '@') return std::nullopt;
+        if (!is_program || fs::exists(path, error)) return std::nullopt;
         return path.lexically_normal().string();
       });
-  std::error_code error;
-  return found && !fs::exists(*found, error) ? found : std::nullopt;
 }
 
 bool runs_source(const std::string& command, const std::vector<std::string>& arguments,
