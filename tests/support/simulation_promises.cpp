@@ -43,7 +43,17 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   lose_requests(from);
 }
 
+void Promises::on_saved(const fact::FilesChanged& fact) {
+  const bool are_usable = std::all_of(fact.files.begin(), fact.files.end(),
+                                      [](const auto& file) { return file.is_usable; });
+  // What is saved in three reloads in a row may be taken for the work of the reloads.
+  const bool is_sure =
+      ++saves_ <= 2 && are_usable && !scene_.builds_write && !scene_.children_write && !is_ending();
+  saved_at_ = is_sure ? std::optional(now_) : std::nullopt;
+}
+
 void Promises::on_control_line(const ControlAsked& asked) {
+  if (asked.text.find("kill") != asked.text.npos) saved_at_.reset();
   controls_.on_asked(asked, now_);
   lives_.on_asked();
   if (!asked.is_wrong && asked.kind == ControlAsked::Kind::reload) {

@@ -39,6 +39,7 @@ class Promises {
     if (!lives_.is_over(gen)) controls_.on_error_line(text);
   }
   void on_control_line(const ControlAsked& asked);
+  void on_saved(const fact::FilesChanged& fact);
   /// What happens to children and builds, and to control connections.
   Lives& lives() { return lives_; }
   Controls& controls() { return controls_; }
@@ -80,6 +81,7 @@ class Promises {
   void check_order(const ChildSaid& said);
   Heard passed(const std::string& line, const ChildSaid& said);
   Heard passed_answer(const std::string& line, const ChildSaid& said);
+  bool must_be_called_old(const Request& request, const ChildSaid& said);
   Heard passed_to_any(const std::string& line, const ChildSaid& said, const Request& request);
   Heard passed_end(const std::string& line, const ChildSaid& said);
   Heard answered(Request& request);
@@ -123,6 +125,9 @@ class Promises {
   /// The mark of the line that must reach this child in this step.
   std::pair<int, Generation> must_reach_;
   std::optional<Instant> closed_at_, stopped_at_;
+  /// When a person has saved a file, unless the server was killed since.
+  std::optional<Instant> saved_at_;
+  int saves_ = 0;
   bool has_exited_ = false;
 };
 

@@ -112,6 +112,9 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     check_opening(line, said, *request.said);
   } else {
     check_answer(line, said, *request.said, config_.writes_notices);
+    if (must_be_called_old(request, said) && line.find("is still the old code's") == line.npos) {
+      throw Broken("an answer of old code leaves without a word");
+    }
   }
   const bool is_known = !request.said->envelope.empty() || request.batch != 0;
   if (request.is_withdrawn && is_known && !requests_.is_held()) {
@@ -122,6 +125,18 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   if (is_opening) heard.version = json::parse(line)["result"].value("protocolVersion", "");
   if (said.is_discovery && heard.kind == Heard::Kind::discovery) heard.id = request.said->id;
   return heard;
+}
+
+/// Whether this is the result of a call, and a person has saved a file since its child was started.
+bool Promises::must_be_called_old(const Request& request, const ChildSaid& said) {
+  if (!saved_at_ || !config_.watches() || !config_.writes_notices || is_ending()) return false;
+  if (said.kind != ChildSaid::Kind::result || !said.has_content || lives_.is_over(said.gen)) {
+    return false;
+  }
+  // An answer that was read before may wait for a moment.
+  if (request.answer_read != said.number || request.waits_since <= *saved_at_) return false;
+  const Life& life = lives_.at(said.gen);
+  return life.started < *saved_at_ && !life.is_input_closed;
 }
 
 /// If several requests have the same id, any of them may get the answer. A second answer may also

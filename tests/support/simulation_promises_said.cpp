@@ -47,6 +47,7 @@ void Promises::on_request(const ClientSaid& said, int batch) {
                        (is_ours || !scene_.has_outer_tools);
   if (is_rebuild) lives_.on_build_asked(said.build_timeout);
   if (is_kill) lives_.goes_on();
+  if (is_kill) saved_at_.reset();
   if (is_rebuild || (!request.is_builtin && said.method != "ping")) lives_.on_asked();
 }
 

@@ -115,6 +115,7 @@ void World::files_change(const fact::FilesChanged& fact, bool is_by_person) {
     tell(is_by_person ? "outside" : "system", "changed:" + names);
   }
   promises_.lives().on_asked();
+  if (is_by_person) promises_.on_saved(fact);
   feed(fact);
 }
 

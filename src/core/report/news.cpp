@@ -88,16 +88,17 @@ bool News::has_noise_news() const {
   return config_.writes_notices && noise && notices_.must_tell(*noise);
 }
 
-/// What the result of this request says if the child that serves has answered it with old code.
-/// Empty if the result says nothing of the kind.
+/// What the result of this request says if its child has answered it with old code. Empty if the
+/// result says nothing of the kind.
 std::string News::old_code_in(const ClientRequest& request) const {
-  const Child* const child = servers_.generations().shown();
-  if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
+  const Child* const child = servers_.generations().find(request.gen);
+  if (child == nullptr) return {};
   const UnservedChanges& unserved = rebuilds_.watch().unserved();
   if (says_old_code() && unserved.has_any() && !runs_built_since(*child, unserved.changed_at())) {
     const std::string files = files_text({unserved.file()}, unserved.count());
     return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
   }
+  if (!child->serves()) return {};
   const OldCode::Change* const change = old_code_.untold(request.gen);
   if (change == nullptr || rebuilds_.is_on()) return {};
   const BuiltinNames& names = desk_.names();
