@@ -176,7 +176,8 @@ void Tools::kill(ClientRequest& request, std::string_view arguments) {
   const KillArguments* const wanted = valid(request, parsed);
   if (wanted == nullptr) return;
   // `ctl kill PID` means the server of that mcp-sitter.
-  if (request.is_control() && servers_.generations().is_empty()) {
+  if (request.is_control() && servers_.generations().is_empty() &&
+      wanted->scope == KillScope::automatic) {
     return begin_kill(request, {KillScope::child, wanted->restart});
   }
   if (wanted->scope == KillScope::same_executable && !config_.allows_wide_kill) {
