@@ -46,6 +46,8 @@ struct BridgeConfig {
   /// The address of a daemon that is the child; empty if the child is a process that is started
   /// here. With an address, `command` is a sentence-like name of it for texts.
   std::string url;
+  /// The command that starts this daemon; empty if it is started elsewhere.
+  std::string daemon_command;
   ServerKind kind = ServerKind::process;
   /// How long a request waits for a daemon that cannot be reached.
   Milliseconds wait_for_server{30000};

@@ -258,7 +258,8 @@ int status(const Choice& choice) {
     std::vector<std::string> patterns = watch["patterns"];
     if (watch["binary"] == true) patterns.emplace_back("the binary");
     add_row(rows, "watch",
-            fmt::format("{} ({} folders)", fmt::join(patterns, ", "), number(watch["folders"])));
+            fmt::format("{} ({} folder{})", fmt::join(patterns, ", "), number(watch["folders"]),
+                        watch["folders"] == 1 ? "" : "s"));
     if (watch.contains("unmatched")) {
       add_row(
           rows, "no file matches",

@@ -286,8 +286,9 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
     options.daemon->link.startup_timeout = milliseconds(raw.startup_timeout);
     options.command.outlives_bridge = !raw.own_daemon;
     if (!raw.no_ctl) options.command.daemon_url = options.daemon->link.url.shown();
-    // Texts name the server by its command.
+    // Texts name the server by its address.
     options.bridge.command = options.bridge.url;
+    if (!command.empty()) options.bridge.daemon_command = command.front();
   } else if (given.has("--cli")) {
     auto cli = cli_options(raw.cli, raw.cwd, options.command);
     if (const auto* const wrong = std::get_if<std::string>(&cli)) return usage_error(*wrong);

@@ -75,6 +75,17 @@ TEST_F(BridgeKillTest, AReadInFlightOfAChildThatHadJustDiedIsNotSentAgain) {
   EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("-32603"))));
 }
 
+TEST_F(BridgeKillTest, OfNothingSaysWhatHasEnded) {
+  client(call(1, "sitter_kill"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("note": "The server was not running.")json"));
+  open_session();
+  dies(1, 3);
+  time_passes(seconds(5));
+  client(call(2, "sitter_kill"));
+  EXPECT_THAT(answer_text(),
+              HasSubstr(R"json("note": "The server was not running (crashed 5s ago).")json"));
+}
+
 TEST_F(BridgeKillTest, AChildThatHadJustDiedIsNotReportedAsKilled) {
   // The child has crashed before sitter_kill is called.
   open_session();

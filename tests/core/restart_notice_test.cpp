@@ -108,6 +108,8 @@ TEST(RestartNoticeTest, APartWithNothingToSayIsLeftOut) {
   notice.version = "";
   notice.build_age = seconds(0);
   EXPECT_THAT(notice_text(notice), EndsWith("1.8s). binary built just now."));
+  notice.is_script = true;
+  EXPECT_THAT(notice_text(notice), EndsWith("1.8s). binary changed just now."));
 }
 
 TEST(RestartNoticeTest, ACrashIsMarked) {

@@ -274,14 +274,14 @@ TEST(StatusTextTest, WhatIsNotUtf8IsReplaced) {
   EXPECT_NE(status_text(facts).find("\"a\uFFFD\""), std::string::npos);
 }
 
-TEST(KillReasonWordsTest, AreThoseThatAreKnown) {
+TEST(KillReasonWordsTest, NameTheKillOrTheExit) {
   ChildEnd killed{EndReason::killed_by_sitter, {137, "SIGKILL"}, {}, "sitter_kill"};
   EXPECT_EQ(kill_reason_words(killed), "sitter_kill");
   ChildEnd of_nothing{EndReason::killed_by_sitter, {}, {}, "sitter_kill"};
   of_nothing.had_no_child = true;
   EXPECT_EQ(kill_reason_words(of_nothing), "sitter_kill (nothing ran)");
-  EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "external (exit 0)");
-  EXPECT_EQ(kill_reason_words({EndReason::crashed, {3, ""}}), "external/crash (exit 3)");
+  EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "exited by itself (exit 0)");
+  EXPECT_EQ(kill_reason_words({EndReason::crashed, {3, ""}}), "crashed (exit 3)");
 }
 
 TEST(StatusTextTest, FindingsOfTheLintComeLast) {

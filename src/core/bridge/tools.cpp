@@ -318,7 +318,14 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
   servers_.take_back_process(desk_.names().name(Builtin::kill));
   // Only a running child shows which file is behind a wrapper.
   if (!killer.is_killing() && !generations.is_empty()) servers_.inspect(Purpose::remember);
+  const bool finds_nothing = !killer.is_killing() && generations.is_empty() && !had_left_process;
   killer.begin({request.handle(), wanted.restart}, wanted.scope);
+  if (finds_nothing) {
+    const History& history = servers_.history();
+    const auto& last = history.last_end();
+    killer.add_note(last ? not_running_words(*last, now_.wall - *history.last_end_at())
+                         : not_running_words());
+  }
   for (const Child& child : generations) {
     if (servers_.is_foreign(&child) && !had_left_process) killer.on_foreign();
   }
@@ -336,7 +343,9 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
 }
 
 void Tools::finish_kill() {
-  const auto done = servers_.killer().finish(news_.binary().path);
+  auto path = news_.binary().path;
+  if (!path && !config_.url.empty()) path = config_.url;
+  const auto done = servers_.killer().finish(std::move(path));
   if (!done) return;
   const std::string text = kill_text(done->report);
   for (const Killer::Caller& caller : done->callers) {
@@ -357,7 +366,7 @@ StatusFacts Tools::status(bool is_for_person) const {
   static_cast<ServerStatus&>(facts) = servers_.status(is_for_person);
   static_cast<RebuildStatus&>(facts) = rebuilds_.status();
   static_cast<NewsStatus&>(facts) = news_.status();
-  facts.child_command = config_.command;
+  facts.child_command = config_.daemon_command.empty() ? config_.command : config_.daemon_command;
   facts.child_args = config_.arguments;
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
   facts.sitter_uptime = std::chrono::duration_cast<Milliseconds>(now_.steady - begun_.steady);

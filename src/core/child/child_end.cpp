@@ -238,8 +238,7 @@ std::string kill_reason_words(const ChildEnd& end) {
     default:
       break;
   }
-  if (end.status.code == 0) return "external (exit 0)";
-  return fmt::format("external/crash (exit {})", end.status.code);
+  return fmt::format("{} ({})", reason_words(end), status_words(end.status));
 }
 
 }  // namespace sitter

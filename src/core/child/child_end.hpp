@@ -111,8 +111,7 @@ std::string previous_words(const ChildEnd& end);
 /// "the server crashed (SIGSEGV) after 2.1s", "the server could not be started: no such file".
 std::string end_clause(const ChildEnd& end);
 
-/// The words that mcp-sitter 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",
-/// "external/crash (exit 3)".
+/// What lastKillReason says: "sitter_kill", "exited by itself (exit 0)", "crashed (exit 3)".
 std::string kill_reason_words(const ChildEnd& end);
 
 }  // namespace sitter

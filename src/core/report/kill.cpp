@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.hpp"
 #include "core/report/tool_json.hpp"
 
 namespace sitter {
@@ -30,6 +32,13 @@ std::string refusal_text(const SharedImage& shared) {
          "\nThe scope auto ends the server and all that it started, and leaves other programs "
          "alone. Only the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
 }
+
+std::string not_running_words(const ChildEnd& last, WallTime::duration ago) {
+  return fmt::format("The server was not running ({} {}).", reason_words(last),
+                     age_text(std::chrono::duration_cast<Milliseconds>(ago)));
+}
+
+std::string not_running_words() { return "The server was not running."; }
 
 std::string foreign_kill_words(std::string_view url, std::optional<std::int64_t> listening) {
   return fmt::format(

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/child/child_end.hpp"
 #include "core/child/kill_report.hpp"
 #include "sitter/kill_scope.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
@@ -21,6 +23,10 @@ inline constexpr std::size_t kShownStrangersMax = 20;
 
 /// Why sitter_kill ends nothing, and what the scope same-executable would have ended.
 std::string refusal_text(const SharedImage& shared);
+
+/// Says that there was nothing to kill, how the last server has ended, and how long ago.
+std::string not_running_words(const ChildEnd& last, WallTime::duration ago);
+std::string not_running_words();
 
 /// What a kill does to a daemon that was not started here, in a sentence. `listening` is its
 /// process, if it is known.

@@ -187,6 +187,7 @@ void News::amend_notice() {
   }
   if (binary_.modified) {
     notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+    notice.is_script = binary_.interpreter.has_value();
   }
   notices_.amend_restart(std::move(notice));
 }

@@ -31,7 +31,9 @@ std::string binary_words(const RestartNotice& notice) {
     const std::string version = brief(notice.version, kVersionBytesMax);
     words += version.starts_with('v') ? " " + version : " v" + version;
   }
-  if (notice.build_age) words += " built " + age_text(*notice.build_age);
+  if (notice.build_age) {
+    words += (notice.is_script ? " changed " : " built ") + age_text(*notice.build_age);
+  }
   return words.empty() ? words : "binary" + words;
 }
 

@@ -41,6 +41,8 @@ struct RestartNotice {
   std::string path;
   std::string version;
   std::optional<Milliseconds> build_age;
+  /// The file is a script, which is not built.
+  bool is_script = false;
   std::optional<ChildEnd> previous;
   std::int64_t previous_pid = 0;
   /// The end of the stderr of that child; empty if the model knows it.

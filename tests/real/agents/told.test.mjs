@@ -123,7 +123,7 @@ const textOf = (lines) =>
 const restarted = (previous, { spawn = 2, built = '.*' } = {}) =>
   new RegExp(
     String.raw`\[mcp-sitter\] server restarted \(spawn #${spawn}, pid \d+, startup .*s\)\. path: .*\. ` +
-      String.raw`binary v1\.0\.0 built ${built}\. previous: ${previous}`,
+      String.raw`binary v1\.0\.0 changed ${built}\. previous: ${previous}`,
   );
 
 const direct = ['node', 'server.mjs'];
