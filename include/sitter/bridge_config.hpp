@@ -58,6 +58,9 @@ struct BridgeConfig {
   /// How long a child may take from its start to its answer to the opening. For a respawned child
   /// that needs no opening: to its first message. Zero: no limit.
   Milliseconds startup_timeout{50000};
+  /// Each child starts stopped, and runs once a debugger or a signal lets it. Then there is no
+  /// limit for the start.
+  bool starts_stopped = false;
   /// How long the client's opening waits for a slow child. Zero: the bridge answers it at once.
   Milliseconds answer_within{8000};
   /// The time from closing a child's stdin to SIGTERM, and from SIGTERM to SIGKILL. Zero: no pause.

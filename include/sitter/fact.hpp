@@ -199,6 +199,13 @@ struct SourcesChecked {
   WallTime changed_at;
 };
 
+/// The answer to `order::LookForDebugger`.
+struct DebuggerSeen {
+  Generation gen = kNoGeneration;
+  /// The name and the pid of the debugger: "gdb (pid 7)". Empty if none is attached.
+  std::string debugger;
+};
+
 /// Watched files were written, created, moved or deleted.
 struct FilesChanged {
   struct File {
@@ -235,14 +242,16 @@ struct ControlClosed {
 
 }  // namespace fact
 
-using Fact = std::variant<
-    fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput, fact::ClientClosedOutput,
-    fact::StopSignalled, fact::ReloadAsked, fact::StatusAsked, fact::ChildStarted,
-    fact::ChildStartFailed, fact::ChildLine, fact::ChildLineTooLong, fact::ChildErrorLine,
-    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost,
-    fact::RequestRefused, fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
-    fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled, fact::OrphanEnded,
-    fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked, fact::SourcesChecked,
-    fact::FilesChanged, fact::WatchChanged, fact::ControlLine, fact::ControlClosed>;
+using Fact =
+    std::variant<fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput,
+                 fact::ClientClosedOutput, fact::StopSignalled, fact::ReloadAsked,
+                 fact::StatusAsked, fact::ChildStarted, fact::ChildStartFailed, fact::ChildLine,
+                 fact::ChildLineTooLong, fact::ChildErrorLine, fact::ChildOutputEnded,
+                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost, fact::RequestRefused,
+                 fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
+                 fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled,
+                 fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected,
+                 fact::CommandFilesChecked, fact::SourcesChecked, fact::FilesChanged,
+                 fact::WatchChanged, fact::ControlLine, fact::ControlClosed, fact::DebuggerSeen>;
 
 }  // namespace sitter

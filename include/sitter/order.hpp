@@ -88,6 +88,12 @@ struct LookAtSources {
   Generation gen = kNoGeneration;
 };
 
+/// Look whether a debugger is attached to a process of this child. The shell answers with
+/// `DebuggerSeen`, also for a child that is gone.
+struct LookForDebugger {
+  Generation gen = kNoGeneration;
+};
+
 /// Send a line over a connection of `mcp-sitter ctl`, which may be closed already.
 struct SendToControl {
   ControlId connection = 0;
@@ -113,6 +119,6 @@ using Order = std::variant<order::SendToClient, order::SendToChild, order::Start
                            order::StartBuild, order::RenumberChild, order::CloseChildInput,
                            order::SignalUnit, order::ReleaseChild, order::SweepImage,
                            order::InspectBinary, order::CheckCommandFiles, order::LookAtSources,
-                           order::SendToControl, order::Log, order::Exit>;
+                           order::SendToControl, order::Log, order::Exit, order::LookForDebugger>;
 
 }  // namespace sitter

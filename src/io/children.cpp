@@ -30,6 +30,18 @@ UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
+std::string program_name_of(long pid) {
+  const auto words = arguments_of(pid);
+  return words.empty() ? "unknown" : std::filesystem::path(words.front()).filename().string();
+}
+
+/// Whether a tracer that was started with the server debugs it. Others (strace, proot) trace it for
+/// as long as it lives.
+bool is_debugger(const std::string& name) {
+  return name.starts_with("gdb") || name.starts_with("lldb") || name.starts_with("dlv") ||
+         name == "debugserver";
+}
+
 /// Moves a run to a directory that is relative to its own. The files of the tool itself are still
 /// found from its own directory.
 void move_to(const std::string& directory, LaunchRequest& request) {
@@ -315,6 +327,23 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
   if (auto newest = look_at(*child, now).newest) {
     fact.changed = std::move(newest->file);
     fact.changed_at = newest->when;
+  }
+  return fact;
+}
+
+std::optional<Fact> Children::carry_out(const order::LookForDebugger& order, WallTime) {
+  fact::DebuggerSeen fact{order.gen, {}};
+  const auto child = at(order.gen);
+  if (child == children_.end()) return fact;
+  const auto members = child->process->unit().members(not_of(order.gen));
+  for (const ProcessInfo& member : members) {
+    const long tracer = tracer_of(member.pid);
+    const bool is_inside = std::any_of(members.begin(), members.end(),
+                                       [&](const ProcessInfo& one) { return one.pid == tracer; });
+    const std::string name = tracer == 0 ? "" : program_name_of(tracer);
+    if (tracer == 0 || (is_inside && !is_debugger(name))) continue;
+    fact.debugger = name + " (pid " + std::to_string(tracer) + ")";
+    break;
   }
   return fact;
 }

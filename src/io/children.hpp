@@ -111,6 +111,7 @@ class Children {
   std::optional<Fact> carry_out(const order::InspectBinary& order, WallTime now);
   std::optional<Fact> carry_out(const order::CheckCommandFiles& order, WallTime now);
   std::optional<Fact> carry_out(const order::LookAtSources& order, WallTime now);
+  std::optional<Fact> carry_out(const order::LookForDebugger& order, WallTime now);
 
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);

@@ -107,6 +107,10 @@ struct FactText {
     return fmt::format("child {} sources: {} changed", i.gen,
                        i.changed.empty() ? "none" : abridged(i.changed));
   }
+  std::string operator()(const fact::DebuggerSeen& i) {
+    return fmt::format("child {} debugger: {}", i.gen,
+                       i.debugger.empty() ? "none" : abridged(i.debugger));
+  }
   std::string operator()(const fact::ControlLine& i) {
     return fmt::format("control {} line {}", i.connection, abridged(i.line));
   }
@@ -160,6 +164,9 @@ struct OrderText {
   std::string operator()(const order::CheckCommandFiles&) { return "check command files"; }
   std::string operator()(const order::LookAtSources& a) {
     return fmt::format("look at sources of child {}", a.gen);
+  }
+  std::string operator()(const order::LookForDebugger& a) {
+    return fmt::format("look for a debugger of child {}", a.gen);
   }
   std::string operator()(const order::StartRun& a) {
     return fmt::format("start run {}: {}", a.gen,

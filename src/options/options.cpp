@@ -176,8 +176,8 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
   if (given.has("--http")) {
     if (given.has("--cli")) return "--http and --cli name two servers: leave out one of them";
     if (has_command) return {};
-    for (const char* const name :
-         {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
+    for (const char* const name : {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd",
+                                   "--env", "--env-file", "--debug-wait"}) {
       if (!given.has(name)) continue;
       return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
     }
@@ -188,6 +188,7 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
       return "--cli names the tool itself, and no command may follow; an argument that each call "
              "needs is put behind the tool, as in --cli 'python3 notes.py'";
     }
+    if (given.has("--debug-wait")) return "--debug-wait is for a server, and --cli names a tool";
     if (given.has("--schema-args") && given.has("--schema-file")) {
       return "--schema-args and --schema-file name two descriptions: leave out one of them";
     }
@@ -224,6 +225,8 @@ std::string sentence_of(const Refusal& refusal) {
 std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::string>& words) {
   RawOptions raw;
   const auto read = read_options(words, raw);
+  // The time until somebody attaches a debugger has no limit.
+  if (raw.debug_wait) raw.startup_timeout = 0;
   if (const auto* const refusal = std::get_if<Refusal>(&read)) return *refusal;
   if (std::holds_alternative<HelpAsked>(read)) return HelpAsked{};
   const Given& given = std::get<Given>(read);
@@ -319,6 +322,8 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.command.is_built = !raw.build.empty();
   options.bridge.needs_no_build =
       runs_source(options.command.command, options.command.arguments, raw.cwd);
+  options.command.starts_stopped = raw.debug_wait;
+  options.bridge.starts_stopped = raw.debug_wait;
   options.command.environment = raw.environment;
   options.command.env_file = raw.env_file;
   options.bridge.arguments = options.command.arguments;

@@ -218,6 +218,9 @@ void declare_limits(CLI::App& app, RawOptions& raw) {
                                      "for no limit (default {:g})",
                                      raw.startup_timeout)),
           0, kSecondsMax);
+  app.add_flag("--debug-wait", raw.debug_wait,
+               "start the server stopped, so that a debugger can attach before it runs, and "
+               "without a limit for its start");
   seconds(app.add_option(
               "--answer-within", raw.answer_within,
               fmt::format("how long the client's initialize may wait for a slow server before "

@@ -28,6 +28,7 @@ struct RawOptions {
   std::vector<std::string> environment;
   std::string env_file;
   double startup_timeout = in_seconds(BridgeConfig().startup_timeout);
+  bool debug_wait = false;
   double answer_within = in_seconds(BridgeConfig().answer_within);
   int kill_grace = static_cast<int>(BridgeConfig().kill_grace.count());
   int stderr_lines = static_cast<int>(BridgeConfig().stderr_lines);

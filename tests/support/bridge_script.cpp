@@ -13,7 +13,8 @@ bool is_order(const Order& order) {
          std::holds_alternative<order::InspectBinary>(order) ||
          std::holds_alternative<order::SweepImage>(order) ||
          std::holds_alternative<order::CheckCommandFiles>(order) ||
-         std::holds_alternative<order::LookAtSources>(order);
+         std::holds_alternative<order::LookAtSources>(order) ||
+         std::holds_alternative<order::LookForDebugger>(order);
 }
 
 }  // namespace
@@ -198,6 +199,9 @@ void BridgeTest::play(const Order& order) {
     if (!later(plays.check)) files_checked(files_changed);
   } else if (const auto* const sources = std::get_if<order::LookAtSources>(&order)) {
     if (!later(plays.sources)) sources_checked(sources->gen);
+  } else if (const auto* const look = std::get_if<order::LookForDebugger>(&order)) {
+    ++debugger_looks;
+    tell(fact::DebuggerSeen{look->gen, debugger});
   }
 }
 

@@ -33,6 +33,10 @@ class BridgeTest : public ClientScript {
   BinaryFacts binary;
   /// The processes that a kill with the scope same-executable would end.
   std::optional<SharedImage> shared;
+  /// The debugger that is attached to each child; empty if there is none.
+  std::string debugger;
+  /// How often the bridge has looked for it.
+  int debugger_looks = 0;
   /// Whether the command's files have changed since the last start.
   bool files_changed = false;
   /// The source that has changed last since the start of the child; none if empty.

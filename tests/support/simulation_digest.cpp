@@ -85,6 +85,7 @@ struct FactParts : Parts {
     all(f.folder_count, f.problem);
     for (const auto& pattern : f.unmatched) one(pattern);
   }
+  void operator()(const fact::DebuggerSeen& f) const { all(f.gen, f.debugger); }
   void operator()(const fact::ControlLine& f) const { all(f.connection, f.line); }
   void operator()(const fact::ControlClosed& f) const { one(f.connection); }
 };
@@ -104,6 +105,7 @@ struct OrderParts : Parts {
   }
   void operator()(const order::CheckCommandFiles&) const {}
   void operator()(const order::LookAtSources& o) const { one(o.gen); }
+  void operator()(const order::LookForDebugger& o) const { one(o.gen); }
   void operator()(const order::SendToControl& o) const { all(o.connection, o.line); }
   void operator()(const order::Log& o) const { all(o.level, o.text); }
   void operator()(const order::Exit& o) const { all(o.code, o.may_wait); }

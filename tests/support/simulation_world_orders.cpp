@@ -229,6 +229,10 @@ void World::carry_out(order::LookAtSources& order) {
   queue_.later.push_back(std::move(fact));
 }
 
+void World::carry_out(order::LookForDebugger& order) {
+  queue_.later.push_back(fact::DebuggerSeen{order.gen, ""});
+}
+
 void World::carry_out(order::SendToControl& order) {
   if (tells()) tell(fmt::format("  to ctl {}", order.connection), order.line);
   promises_.controls().on_line(order.connection, order.line);

@@ -50,15 +50,18 @@ void Conductor::each_deadline(Row row) {
   row(servers_.absence_patience_end(), [this] { news_.answer_undelivered(); });
   row(rebuilder.deadline(), [this] { rebuilds_.on_timeout(); });
   row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
-  row(rebuilder.quiet_deadline(), in_settle);
+  if (!rebuilder.is_held()) row(rebuilder.quiet_deadline(), in_settle);
   for (Child& child : servers_.generations()) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
-      row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
       row(child.own_restart.deadline(), [&] { servers_.on_own_restart_timeout(child); });
-      row(child.retires_at(), in_settle);
+      row(child.debugger.deadline(), [&] { child.debugger.on_timeout(); });
+      if (!child.debugger.holds()) {
+        row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
+        row(child.retires_at(), in_settle);
+      }
     }
     // A row above may have taken the child down.
     if (child.life.is_up()) row(child.absence.again_at(), [&] { servers_.try_again(child); });
@@ -94,6 +97,7 @@ std::optional<Instant> Conductor::next_timeout() {
 }
 
 void Conductor::on_startup_timeout(Child& child) {
+  if (!servers_.may_end(child)) return;
   child.handshake.on_startup_timeout();
   const EndReason reason = child.handshake.state() == Handshake::State::opening
                                ? EndReason::opening_timed_out
@@ -251,6 +255,23 @@ void Conductor::on(const fact::BinaryInspected& fact) {
   }
 }
 
+void Conductor::on(const fact::DebuggerSeen& fact) {
+  Child* const child = servers_.generations().find(fact.gen);
+  if (child == nullptr) return;
+  child->debugger.on_seen(fact.debugger, now_);
+  if (!fact.debugger.empty() && servers_.killer().is_killing()) {
+    servers_.killer().add_note(
+        fmt::format("A debugger was attached to the server: {}.", fact.debugger));
+  }
+  if (!child->life.is_up() || !is_due(child->handshake.startup_deadline(), now_)) return;
+  if (child->debugger.is_attached()) {
+    // Once the debugger has detached, the server has the whole time again.
+    servers_.expect_start(*child);
+  } else {
+    on_startup_timeout(*child);
+  }
+}
+
 /// The order of the steps matters, because later steps ask what earlier steps have changed. A step
 /// that leaves something for an earlier step to do leads to another pass.
 void Conductor::settle() {
@@ -274,6 +295,7 @@ void Conductor::settle() {
     // A rebuild that kills first waits until no child is left and no kill is on its way.
     servers_.advance_kill();
     if (auto report = rebuilds_.advance()) news_.finish_rebuild(*std::move(report));
+    if (rebuilds_.rebuilder().take_hold_news()) news_.on_reload_held();
     // Requests do not wait for the code of a rebuild that has failed.
     if (Child* const serving = servers_.generations().serving()) release_waiting(*serving);
     // A server that was started anew behind the process of its child is another child, which must

@@ -327,6 +327,7 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
                          : not_running_words());
   }
   for (const Child& child : generations) {
+    servers_.look_for_debugger(child);
     if (servers_.is_foreign(&child) && !had_left_process) killer.on_foreign();
   }
   ChildEnd end = servers_.end_for(EndReason::killed_by_sitter);

@@ -12,6 +12,7 @@
 #include "core/child/absence.hpp"
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/debugger.hpp"
 #include "core/child/handshake.hpp"
 #include "core/child/own_restart.hpp"
 #include "core/child/replays.hpp"
@@ -152,6 +153,7 @@ struct Child {
   }
 
   ChildLifecycle life;
+  Debugger debugger;
   OwnRestart own_restart;
   Handshake handshake;
   /// What caused its start, in a few words: "a request", "src/a.c changed".

@@ -100,7 +100,9 @@ void Killer::add(std::vector<KillReport::Killed> killed) {
 }
 
 void Killer::add_note(std::string note) {
-  if (is_killing()) report_.note = std::move(note);
+  if (!is_killing()) return;
+  if (!report_.note.empty()) report_.note += " ";
+  report_.note += note;
 }
 
 std::optional<Killer::Result> Killer::finish(std::optional<std::string> path) {

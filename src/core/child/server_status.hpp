@@ -32,6 +32,8 @@ struct ServerStatus {
     Milliseconds age{};
     /// What caused the start, in a few words.
     std::string cause;
+    /// How to let it run, as `Servers::stopped_clause` returns it.
+    std::string stopped;
   };
 
   /// A daemon that cannot be reached.
@@ -67,6 +69,8 @@ struct ServerStatus {
   std::optional<Milliseconds> last_end_age;
   std::optional<Starting> starting;
   std::optional<Absent> absence;
+  /// Who is attached to the child; empty if nobody is.
+  std::string debugger;
   std::optional<Milliseconds> last_startup;
   std::optional<Milliseconds> child_uptime;
   std::optional<int> previous_exit_code;

@@ -40,6 +40,9 @@ void Servers::on_started(const fact::ChildStarted& fact) {
                : fmt::format("child {} is a description of {}", fact.gen, config_.command));
   Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
+  if (const std::string stopped = stopped_clause(*child); !stopped.empty()) {
+    out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, stopped));
+  }
   child->absence.on_try();
   if (generations_.is_candidate(*child)) {
     child->stderr_apart.emplace(config_.stderr_lines);
@@ -98,6 +101,23 @@ bool Servers::serves_foreign() {
 
 void Servers::take_back_process(std::string cause) {
   if (has_left_process() && !generations_.has_any()) start(std::move(cause));
+}
+
+bool Servers::may_end(Child& child) {
+  return child.life.pid() == 0 || child.debugger.lets_end(child.gen(), now_, out_);
+}
+
+void Servers::look_for_debugger(const Child& child) {
+  if (child.life.pid() != 0) out_.push(order::LookForDebugger{child.gen()});
+}
+
+std::string Servers::stopped_clause(const Child& child) const {
+  const auto pid = child.life.pid();
+  if (!config_.starts_stopped || pid == 0 || child.handshake.has_spoken()) return {};
+  return fmt::format(
+      "it was started stopped (--debug-wait): attach a debugger (gdb -p {0}, or lldb -p {0}), and "
+      "then let it run with kill -CONT {0}",
+      pid);
 }
 
 bool Servers::is_idle() const {
@@ -170,6 +190,7 @@ void Servers::inspect(Look::Purpose purpose, std::optional<RequestHandle> reques
   const Child* const child = generations_.shown();
   const bool is_shown = purpose == Purpose::status || purpose == Purpose::status_for_log ||
                         purpose == Purpose::binary_info;
+  if (is_shown && child != nullptr) look_for_debugger(*child);
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
                                  purpose == Purpose::kill_check,
                                  is_shown,

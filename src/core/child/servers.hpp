@@ -128,6 +128,15 @@ class Servers {
   /// Begins a child for a process that has none any more, so that the process ends like any other.
   void take_back_process(std::string cause);
 
+  /// A limit or a reload would end this child. Returns false while a debugger is attached to it; to
+  /// be asked again in the next round.
+  bool may_end(Child& child);
+  /// Orders a look whether a debugger is attached to this child, if it has a process here.
+  void look_for_debugger(const Child& child);
+
+  /// How to let a child run that was started stopped; empty if it was not, or has run since.
+  std::string stopped_clause(const Child& child) const;
+
   /// Whether no child but a retiring one is there, and nothing is on its way that ends or starts a
   /// child.
   bool is_idle() const;

@@ -58,8 +58,10 @@ ServerStatus Servers::status(bool is_for_person) const {
   }
   status.child_ready = shown->is_ready();
   if (!status.child_ready && !shown->life.taken_down_for()) {
-    status.starting = {shown->gen(), since(shown->life.started()), shown->cause};
+    status.starting = {shown->gen(), since(shown->life.started()), shown->cause,
+                       stopped_clause(*shown)};
   }
+  status.debugger = shown->debugger.name();
   if (const Absence* const away = absence()) {
     status.absence = {away->why(), away->since().wall, since(away->since()), {}};
     const auto again_at = away->again_at();

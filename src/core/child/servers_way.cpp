@@ -173,6 +173,7 @@ void Servers::finish_retiring(Child& child) {
   const bool is_gone = child.own_restart.is_certain();
   const bool may_finish = !is_gone && !is_due(child.retire_by, now_);
   if (desk_.requests().in_flight_count(child.gen()) > 0 && may_finish) return;
+  if (!may_end(child)) return;
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 

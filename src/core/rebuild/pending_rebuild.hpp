@@ -90,6 +90,11 @@ struct PendingRebuild {
   std::optional<Next> next;
   /// The end of the state `quiet`.
   std::optional<Instant> quiet_until;
+  /// The debugger that is attached to a child which would have to end, so that the rebuild waits;
+  /// empty if it waits for none.
+  std::string held_by;
+  /// It was told that a debugger holds the rebuild.
+  bool is_hold_told = false;
   /// The generation of the new child, once its start is ordered.
   Generation gen = kNoGeneration;
 

@@ -19,7 +19,9 @@ using Outcome = BuildResult::Outcome;
 void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn) {
   caller.mode = arguments.mode;
   const bool is_new = !rebuild_;
-  const bool is_free = is_new || !rebuild_->is_wanted();
+  // What is built already may miss a change.
+  const bool begins = is_new || is_held();
+  const bool is_free = begins || !rebuild_->is_wanted();
   if (is_new) rebuild_.emplace(turn.now.steady);
   if (!is_new && misses_call()) {
     rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
@@ -35,7 +37,7 @@ void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, co
   if (!is_free) return;
   rebuild_->cause.clear();
   rebuild_->mode = arguments.mode;
-  if (is_new) begin_anew(turn);
+  if (begins) begin_anew(turn);
 }
 
 void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>& caller,
@@ -119,6 +121,7 @@ bool Rebuilder::misses_call() const {
 }
 
 void Rebuilder::begin_anew(const Turn& turn) {
+  rebuild_->held_by.clear();
   // This rebuild reads all changes so far, so it also serves the calls that waited for the next.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
   if (rebuild_->mode == RebuildMode::kill_first) {
@@ -155,7 +158,15 @@ void Rebuilder::stop_build(Outcome outcome, const Turn& turn) {
                          turn.orders);
 }
 
+std::vector<RebuildCaller> Rebuilder::hold(const std::string& debugger) {
+  rebuild_->held_by = debugger;
+  if (debugger.empty()) return {};
+  rebuild_->is_unattended = true;
+  return std::exchange(rebuild_->callers, {});
+}
+
 void Rebuilder::on_quiet() {
+  rebuild_->held_by.clear();
   rebuild_->quiet_until.reset();
   rebuild_->state = State::no_children;
 }
@@ -163,6 +174,7 @@ void Rebuilder::on_quiet() {
 void Rebuilder::on_no_children(const Turn& turn) { start_build(turn); }
 
 void Rebuilder::on_started(Generation gen) {
+  rebuild_->held_by.clear();
   rebuild_->quiet_until.reset();
   rebuild_->gen = gen;
   rebuild_->state = State::new_child;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/child/child_lifecycle.hpp"
@@ -56,9 +57,11 @@ class Rebuilder {
   bool waits_for(State state) const { return rebuild_ && rebuild_->state == state; }
   /// Whether new requests wait for the next child, because the child that serves makes way first.
   bool holds_requests() const {
-    return waits_for(State::quiet) || waits_for(State::no_children) ||
-           (options_.is_exclusive && waits_for(State::room));
+    return !is_held() && (waits_for(State::quiet) || waits_for(State::no_children) ||
+                          (options_.is_exclusive && waits_for(State::room)));
   }
+  /// Whether the rebuild waits until a debugger is detached.
+  bool is_held() const { return rebuild_ && !rebuild_->held_by.empty(); }
   /// May be called only while a rebuild is on.
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
@@ -82,6 +85,11 @@ class Rebuilder {
   void expect_quiet(Now now) {
     if (!rebuild_->quiet_until) rebuild_->quiet_until = now.steady + options_.busy_wait;
   }
+  /// A debugger is attached to a child that would have to end; none if `debugger` is empty. While
+  /// it holds the rebuild, nobody waits for that: returns the callers, which must be answered.
+  std::vector<RebuildCaller> hold(const std::string& debugger);
+  /// Whether it must be told that a debugger holds the rebuild. That is told once.
+  bool take_hold_news() { return is_held() && !std::exchange(rebuild_->is_hold_told, true); }
   void on_quiet();
   /// The child that served makes way.
   void on_way_made() { rebuild_->quiet_until.reset(); }

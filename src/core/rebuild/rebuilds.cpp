@@ -118,6 +118,10 @@ std::optional<RebuildReport> Rebuilds::advance() {
   if (rebuilder_.waits_for(State::quiet)) {
     const bool is_busy = desk_.requests().in_flight_count() > 0;
     if (is_busy && !is_due(rebuilder_.quiet_deadline(), now_)) return std::nullopt;
+    if (!std::all_of(generations.begin(), generations.end(),
+                     [this](Child& child) { return may_end(child); })) {
+      return std::nullopt;
+    }
     rebuilder_.on_quiet();
     if (!servers_.serves_foreign()) {
       servers_.take_back_process(rebuilder_.rebuild().cause);
@@ -138,6 +142,17 @@ std::optional<RebuildReport> Rebuilds::advance() {
   return std::nullopt;
 }
 
+/// Whether the rebuild may end this child. If a debugger is attached to it, the rebuild is held.
+bool Rebuilds::may_end(Child& child) {
+  if (!child.life.is_up()) return true;
+  const bool may = servers_.may_end(child);
+  if (!may && !child.debugger.is_attached()) return false;
+  for (const RebuildCaller& caller : rebuilder_.hold(may ? "" : child.debugger.name())) {
+    desk_.answer_tool_text(caller.request, "[mcp-sitter] " + held_text(), true);
+  }
+  return may;
+}
+
 /// Starts the new child, once no other server is left beside the child that serves.
 std::optional<RebuildReport> Rebuilds::start_new_child() {
   Generations& generations = servers_.generations();
@@ -149,7 +164,7 @@ std::optional<RebuildReport> Rebuilds::start_new_child() {
     // The calls of a tool go on, and its next description does not wait for them.
     if (child.is_retiring() && !has_process) continue;
     // A retiring child may finish, and an awaited child may come up. There are never three servers.
-    if (!child.is_retiring() && !is_awaited(child)) {
+    if (!child.is_retiring() && !is_awaited(child) && may_end(child)) {
       child.life.take_down(EndReason::replaced, {}, servers_.ladder(), now_, out_);
     }
     is_one_left = true;
@@ -160,6 +175,7 @@ std::optional<RebuildReport> Rebuilds::start_new_child() {
       desk_.opening().is_open() || (desk_.needs_server() && !generations.is_served());
   if (!is_wanted) return report_of(Server::not_wanted);
   Child* const serving = generations.serving();
+  if (serving != nullptr && !may_end(*serving)) return std::nullopt;
   if (serving != nullptr && servers_.traits().has_address) return make_way(*serving);
   const std::string& cause = rebuilder_.rebuild().cause;
   if (servers_.has_left_process()) {
@@ -321,9 +337,16 @@ void Rebuilds::tell_build_progress() {
 
 std::string Rebuilds::progress_words() const {
   const std::string& cause = rebuilder_.rebuild().cause;
-  return progress_clause(
-      cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause),
-      rebuilder_.is_building() ? std::optional(rebuilder_.build()->age(now_)) : std::nullopt);
+  if (rebuilder_.is_held()) {
+    return fmt::format("the reload waits until the debugger is detached: {}",
+                       rebuilder_.rebuild().held_by);
+  }
+  const Child* const coming = servers_.generations().find(rebuilder_.rebuild().gen);
+  const std::string stopped = coming == nullptr ? "" : servers_.stopped_clause(*coming);
+  return progress_clause(cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause),
+                         rebuilder_.is_building() ? std::optional(rebuilder_.build()->age(now_))
+                                                  : std::nullopt) +
+         (stopped.empty() ? "" : "; " + stopped);
 }
 
 std::string Rebuilds::hint() const {
@@ -337,6 +360,16 @@ std::string Rebuilds::hint() const {
     hints.push_back(names.name(Builtin::kill) + " ends it");
   }
   return hints.empty() ? "" : fmt::format("; {}", fmt::join(hints, ", "));
+}
+
+std::string Rebuilds::held_text() const {
+  const PendingRebuild& rebuild = rebuilder_.rebuild();
+  const std::string kill = desk_.names().name(Builtin::kill);
+  return fmt::format(
+      "A debugger is attached to the server: {}. So the server is not reloaded{} before "
+      "the debugger is detached{}.",
+      rebuild.held_by, rebuild.cause.empty() ? "" : fmt::format(" ({})", one_line(rebuild.cause)),
+      kill.empty() ? "" : fmt::format("; {} ends the server all the same", kill));
 }
 
 std::string Rebuilds::first_build_clause() const {

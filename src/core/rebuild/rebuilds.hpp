@@ -86,12 +86,14 @@ class Rebuilds {
   /// Sends the newest line of the build to the callers that have asked for progress.
   void tell_build_progress();
 
-  // The next three may be called only while a rebuild is on.
+  // The next four may be called only while a rebuild is on.
 
   /// Says what is on its way, and for whom.
   std::string progress_words() const;
   /// Says which tool shows the rebuild, and which tool ends it.
   std::string hint() const;
+  /// Says that a debugger holds the rebuild, and what ends the server all the same.
+  std::string held_text() const;
   /// Says what an opening waits for. A build must be running.
   std::string first_build_clause() const;
   StderrRing::Answer build_log(const StderrRing::Query& query) const;
@@ -119,6 +121,7 @@ class Rebuilds {
 
  private:
   bool may_replace_new_child() const;
+  bool may_end(Child& child);
   bool is_awaited(const Child& child) const;
   std::optional<RebuildReport> start_new_child();
   std::optional<RebuildReport> make_way(Child& serving);

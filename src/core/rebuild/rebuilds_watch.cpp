@@ -40,7 +40,8 @@ void Rebuilds::on_files_settled() {
 std::optional<Instant> Rebuilds::fresh_wait_end() const {
   const UnservedChanges& unserved = watch_.unserved();
   // Changes that something has read, but that no reload brings any more, are awaited in vain.
-  const bool is_awaited = unserved.has_any() && (is_on() || unserved.has_unread());
+  const bool is_awaited =
+      unserved.has_any() && (is_on() || unserved.has_unread()) && !rebuilder_.is_held();
   if (!is_awaited || !ending_.is_none()) return std::nullopt;
   const Instant end = unserved.wait_end(desk_.requests().waits_since());
   return end > now_.steady ? std::optional(end) : std::nullopt;
@@ -51,6 +52,7 @@ std::string Rebuilds::unserved_clause() const {
   const auto hint = [&](Builtin builtin, std::string_view does) {
     return names.offers(builtin) ? fmt::format("; {} {}", names.name(builtin), does) : "";
   };
+  if (rebuilder_.is_held()) return progress_words();
   if (is_on()) {
     const std::string what =
         rebuilder_.is_building()

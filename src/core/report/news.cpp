@@ -390,6 +390,12 @@ void News::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
   }
 }
 
+void News::on_reload_held() {
+  const std::string text = rebuilds_.held_text();
+  out_.log(order::Log::Level::warn, text);
+  notices_.on_reload_failed("[mcp-sitter] " + text);
+}
+
 /// The text for the next result, with fewer lines of the build's output.
 std::string News::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;

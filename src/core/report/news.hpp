@@ -58,6 +58,8 @@ class News {
   void on_noise() { notices_.on_news(); }
   /// The rebuild is over: tells its callers and the model, and begins the next.
   void finish_rebuild(RebuildReport report);
+  /// A debugger holds the rebuild.
+  void on_reload_held();
   /// A call was passed to this child. Looks at its sources now and then.
   void on_call(Generation gen);
   void on(const fact::SourcesChecked& fact);

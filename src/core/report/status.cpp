@@ -185,6 +185,7 @@ std::string state_sentence(const StatusFacts& facts) {
         fmt::format("The {} for {} ({} #{}; reason: {}): wait, and its tools appear by themselves",
                     words.starting, duration_text(facts.starting->age), words.start,
                     facts.starting->gen, facts.starting->cause);
+    if (!facts.starting->stopped.empty()) text += "; " + facts.starting->stopped;
   } else if (facts.child_state == "killing") {
     text = fmt::format("The {}", words.ending);
   } else if (facts.last_end.empty()) {
@@ -193,6 +194,7 @@ std::string state_sentence(const StatusFacts& facts) {
     text = fmt::format("{}; {}, {}; the next request {}", words.down, facts.last_end,
                        age_text(*facts.last_end_age), words.next);
   }
+  if (!facts.debugger.empty()) text += "; a debugger is attached to it: " + facts.debugger;
   if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
   if (!facts.given_up.empty()) {
     const std::size_t more = facts.given_up.size() - 1;

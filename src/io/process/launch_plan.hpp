@@ -28,6 +28,8 @@ struct LaunchRequest {
   bool outlives_bridge = false;
   /// Where the process listens, if later bridges may know it again. Otherwise empty.
   std::string daemon_url = {};
+  /// The process is stopped before its first instruction, until a debugger or a signal lets it run.
+  bool starts_stopped = false;
   /// What has named `cwd`, for texts.
   std::string cwd_source = "--cwd";
 };
@@ -61,6 +63,7 @@ struct LaunchPlan {
   bool merges_outputs = false;
   /// Whether the process goes on when the bridge ends. Somebody must then read its output.
   bool outlives_bridge = false;
+  bool starts_stopped = false;
 };
 
 using PlannedLaunch = std::variant<LaunchPlan, LaunchFailure>;

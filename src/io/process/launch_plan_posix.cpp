@@ -201,6 +201,7 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   for (const auto& entry : request.environment) environment.set(entry);
   plan.merges_outputs = is_build;
   plan.outlives_bridge = request.outlives_bridge;
+  plan.starts_stopped = request.starts_stopped;
   plan.environment = environment.take();
 
   if (request.command.empty()) return LaunchFailure{"the command is empty"};

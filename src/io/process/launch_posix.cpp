@@ -82,6 +82,7 @@ struct ChildSetup {
   Generation gen;
   Keeper* keeper;
   bool outlives_bridge;
+  bool starts_stopped;
 
   template <class... Ignored>
   error_code on_exec_setup(Ignored&&...) const noexcept {
@@ -116,7 +117,7 @@ struct ChildSetup {
     platform::close_from_at_exec(STDERR_FILENO + 1, failure);
     restore_descriptor_limit();
     reset_signals();
-    return true;
+    return !starts_stopped || platform::stop_at_exec();
   }
 };
 
@@ -174,6 +175,17 @@ int failure_in(platform::Pipe& pipe) {
   return reason;
 }
 
+/// The child stops when its program is loaded. A process that is not traced any more stays stopped,
+/// and any debugger can attach to it.
+void leave_stopped(pid_t pid) {
+  siginfo_t info{};
+  // The exit of a child that somebody has killed meanwhile is left to reap().
+  while (waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
+  platform::detach_stopped(pid);
+}
+
 struct Started {
   int pid;
   int error;
@@ -198,7 +210,8 @@ Started start(const LaunchPlan& plan, Pipes& pipes, Generation gen, Keeper* keep
                    unit_lock_limit(this_process(), gen),
                    gen,
                    keeper,
-                   plan.outlives_bridge};
+                   plan.outlives_bridge,
+                   plan.starts_stopped};
   process::posix::vfork_launcher launcher;
   launcher.env = environment.data();
   launcher.fd_whitelist.push_back(pipes.failure.write_end.number());
@@ -211,6 +224,7 @@ Started start(const LaunchPlan& plan, Pipes& pipes, Generation gen, Keeper* keep
   const int failure = failure_in(pipes.failure);
   while (failure != 0 && waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
+  if (failure == 0 && plan.starts_stopped) leave_stopped(launcher.pid);
   return {launcher.pid, failure};
 }
 

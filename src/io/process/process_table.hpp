@@ -74,6 +74,9 @@ std::vector<std::string> arguments_behind_name(long pid);
 /// The command line of a process as one printable line of at most 200 bytes.
 std::string command_of(long pid);
 
+/// The process that traces this process; 0 if none does, or if it is outside of our pid namespace.
+long tracer_of(long pid);
+
 /// The entries of the environment that the process was started with which begin so: NAME=VALUE.
 /// Empty if it cannot be read.
 std::vector<std::string> environment_entries(long pid, const std::string& begin);

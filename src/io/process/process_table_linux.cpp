@@ -108,6 +108,16 @@ std::optional<ProcessRecord> read_record(int proc, long pid) {
   return record;
 }
 
+/// The number behind this name in the status of a process or thread; 0 if it cannot be read.
+long number_in_status(long pid, std::string_view name) {
+  constexpr std::size_t kStatusMax = 8192;
+  FileDescriptor file(open(proc_path(pid, "status").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return 0;
+  const std::string status = read_some(file.number(), kStatusMax);
+  const std::size_t at = status.find(name);
+  return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + name.size(), nullptr, 10);
+}
+
 ImageIdentity identity_of(const struct statx& facts) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   ImageIdentity image;
@@ -180,6 +190,12 @@ std::vector<std::string> arguments_of(long pid) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return words;
+}
+
+long tracer_of(long pid) {
+  const long tracer = number_in_status(pid, "\nTracerPid:");
+  // A debugger may trace with any of its threads.
+  return tracer == 0 ? 0 : number_in_status(tracer, "\nTgid:");
 }
 
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {

@@ -146,6 +146,13 @@ std::optional<ProcessRecord> find_process(long pid) {
 
 std::vector<std::string> arguments_of(long pid) { return start_of(pid).arguments; }
 
+long tracer_of(long pid) {
+  const auto found = query(KERN_PROC_PID, static_cast<int>(pid));
+  // A process that is traced is a child of the process that traces it.
+  const bool is_traced = !found.empty() && (found.front().kp_proc.p_flag & P_TRACED) != 0;
+  return is_traced ? found.front().kp_eproc.e_ppid : 0;
+}
+
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {
   std::vector<std::string> entries = start_of(pid).environment;
   std::erase_if(entries, [&](const std::string& entry) { return !entry.starts_with(begin); });

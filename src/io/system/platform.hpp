@@ -44,6 +44,14 @@ void close_from(int first);
 /// Makes the system kill this process when `parent` ends. False if `parent` has ended already.
 bool die_with_parent(int parent);
 
+/// Makes this process stop, traced by its parent, when the next program is loaded. False on
+/// failure, with the reason in errno.
+bool stop_at_exec();
+
+/// Ends the tracing of a child that has stopped at its exec. The child stays stopped, as by
+/// SIGSTOP.
+void detach_stopped(int pid);
+
 /// Makes this process the parent of descendants whose parents end. False if the system does not
 /// support this; then only processes of the child's session and their descendants belong to a
 /// child.

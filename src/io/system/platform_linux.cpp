@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -65,6 +66,12 @@ bool die_with_parent(int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The system sends the signal only if the parent ends after the call.
   return getppid() == parent;
+}
+
+bool stop_at_exec() { return ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0; }
+
+void detach_stopped(int pid) {
+  ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<long>(SIGSTOP)));
 }
 
 bool become_subreaper() { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }

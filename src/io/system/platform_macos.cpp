@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/event.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +63,13 @@ void close_from(int first) {
 
 // macOS has no parent-death signal, so only the keeper kills the processes.
 bool die_with_parent(int parent) { return getppid() == parent; }
+
+bool stop_at_exec() { return ptrace(PT_TRACE_ME, 0, nullptr, 0) == 0; }
+
+void detach_stopped(int pid) {
+  kill(pid, SIGSTOP);
+  ptrace(PT_DETACH, pid, nullptr, 0);
+}
 
 bool become_subreaper() { return false; }
 

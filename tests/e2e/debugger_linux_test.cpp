@@ -1,0 +1,54 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/ptrace.h>
+
+#include <csignal>
+
+#include "support/proc_status.hpp"
+#include "support/scripted_client.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// This test plays the debugger.
+bool attach(long pid) { return ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0; }
+
+TEST(Debugger, AReloadWaitsUntilItIsDetached) {
+  ScriptedClient client;
+  client.open();
+  const long pid = client.child_pid();
+  if (!attach(pid)) GTEST_SKIP() << "no process may be traced here";
+  client.program().signal(SIGHUP);
+  ASSERT_TRUE(client.program().shows_error("A debugger is attached to the server: e2e_tests"));
+  EXPECT_EQ(client.child_pid(), pid);
+  EXPECT_THAT(client.echo("a"), HasSubstr("A debugger is attached to the server"));
+  // Only a stopped process can be detached, and only by its tracer (ptrace(2)).
+  ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr);
+  waitpid(static_cast<pid_t>(pid), nullptr, __WALL);
+  ptrace(PTRACE_DETACH, pid, nullptr, nullptr);
+  client.heard("notifications/message");
+}
+
+TEST(Debugger, AStoppedStartRunsAfterASignal) {
+  ScriptedClient client({.options = {"--debug-wait", "--answer-within", "0.05"}});
+  client.open();
+  const long pid = client.child_pid();
+  EXPECT_THAT(status_field(pid, "State"), StartsWith("T"));
+  EXPECT_THAT(client.status()["summary"].get<std::string>(),
+              HasSubstr("gdb -p " + std::to_string(pid)));
+  EXPECT_TRUE(client.program().shows_error("kill -CONT " + std::to_string(pid)));
+  kill(static_cast<pid_t>(pid), SIGCONT);
+  EXPECT_EQ(client.echo("a"), "a");
+}
+
+TEST(Debugger, AStoppedStartThatFailsSaysWhy) {
+  ScriptedClient client({.options = {"--debug-wait"}, .command = {"/dev/null"}});
+  client.begin_opening();
+  EXPECT_THAT(client.answer(0).dump(), HasSubstr("could not be started"));
+}
+
+}  // namespace
+}  // namespace sitter::testing
