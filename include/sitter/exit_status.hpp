@@ -11,6 +11,9 @@ struct ExitStatus {
   int code = 0;
   /// The name of the signal that ended the child, such as "SIGSEGV"; empty if no signal did.
   std::string signal;
+  /// Where the core dump of a crash is, or what must be done to get one: a sentence without a full
+  /// stop. Empty if there is nothing to say.
+  std::string core = {};
 
   bool by_signal() const { return !signal.empty(); }
 

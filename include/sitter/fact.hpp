@@ -199,11 +199,19 @@ struct SourcesChecked {
   WallTime changed_at;
 };
 
-/// The answer to `order::LookForDebugger`.
-struct DebuggerSeen {
+/// The answer to `order::LookAtProcess`.
+struct ProcessSeen {
   Generation gen = kNoGeneration;
   /// The name and the pid of the debugger: "gdb (pid 7)". Empty if none is attached.
   std::string debugger;
+  /// A clause: "process 12 is sleeping in do_epoll_wait". Empty if the system does not tell.
+  std::string activity = {};
+};
+/// A debugger has read the core dump of a child, after `order::ReadStack`.
+struct StackRead {
+  Generation gen = kNoGeneration;
+  /// The functions that were running, the innermost first, on one line.
+  std::string stack;
 };
 
 /// Watched files were written, created, moved or deleted.
@@ -242,16 +250,15 @@ struct ControlClosed {
 
 }  // namespace fact
 
-using Fact =
-    std::variant<fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput,
-                 fact::ClientClosedOutput, fact::StopSignalled, fact::ReloadAsked,
-                 fact::StatusAsked, fact::ChildStarted, fact::ChildStartFailed, fact::ChildLine,
-                 fact::ChildLineTooLong, fact::ChildErrorLine, fact::ChildOutputEnded,
-                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost, fact::RequestRefused,
-                 fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
-                 fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled,
-                 fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected,
-                 fact::CommandFilesChecked, fact::SourcesChecked, fact::FilesChanged,
-                 fact::WatchChanged, fact::ControlLine, fact::ControlClosed, fact::DebuggerSeen>;
+using Fact = std::variant<
+    fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput, fact::ClientClosedOutput,
+    fact::StopSignalled, fact::ReloadAsked, fact::StatusAsked, fact::ChildStarted,
+    fact::ChildStartFailed, fact::ChildLine, fact::ChildLineTooLong, fact::ChildErrorLine,
+    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost,
+    fact::RequestRefused, fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
+    fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled, fact::OrphanEnded,
+    fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked, fact::SourcesChecked,
+    fact::FilesChanged, fact::WatchChanged, fact::ControlLine, fact::ControlClosed,
+    fact::ProcessSeen, fact::StackRead>;
 
 }  // namespace sitter

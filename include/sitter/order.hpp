@@ -88,9 +88,15 @@ struct LookAtSources {
   Generation gen = kNoGeneration;
 };
 
-/// Look whether a debugger is attached to a process of this child. The shell answers with
-/// `DebuggerSeen`, also for a child that is gone.
-struct LookForDebugger {
+/// Look what this child does, and whether a debugger is attached to it. The shell answers with
+/// `ProcessSeen`, also for a child that is gone.
+struct LookAtProcess {
+  Generation gen = kNoGeneration;
+};
+
+/// Let a debugger read where this child has crashed, if there is one and a core dump. The shell
+/// answers with `StackRead` later, or not at all.
+struct ReadStack {
   Generation gen = kNoGeneration;
 };
 
@@ -115,10 +121,11 @@ struct Exit {
 
 }  // namespace order
 
-using Order = std::variant<order::SendToClient, order::SendToChild, order::StartChild,
-                           order::StartBuild, order::RenumberChild, order::CloseChildInput,
-                           order::SignalUnit, order::ReleaseChild, order::SweepImage,
-                           order::InspectBinary, order::CheckCommandFiles, order::LookAtSources,
-                           order::SendToControl, order::Log, order::Exit, order::LookForDebugger>;
+using Order =
+    std::variant<order::SendToClient, order::SendToChild, order::StartChild, order::StartBuild,
+                 order::RenumberChild, order::CloseChildInput, order::SignalUnit,
+                 order::ReleaseChild, order::SweepImage, order::InspectBinary,
+                 order::CheckCommandFiles, order::LookAtSources, order::SendToControl, order::Log,
+                 order::Exit, order::LookAtProcess, order::ReadStack>;
 
 }  // namespace sitter

@@ -1,5 +1,6 @@
 #include "io/backend.hpp"
 
+#include <utility>
 #include <variant>
 
 namespace sitter {
@@ -19,6 +20,12 @@ void Backend::carry_out(const Order& order, Now now) {
     // The lines for the child leave at the end of this turn, and no call waits for the look.
     loop_.post([this, look = *look] {
       turn([&] { on_process(*children_.carry_out(Order(look), now_.wall)); });
+    });
+    return;
+  }
+  if (const auto* const read = std::get_if<order::ReadStack>(&order)) {
+    children_.read_stack(read->gen, [this, gen = read->gen](std::string stack) {
+      turn([&] { on_process(fact::StackRead{gen, std::move(stack)}); });
     });
     return;
   }

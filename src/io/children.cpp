@@ -30,18 +30,6 @@ UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
-std::string program_name_of(long pid) {
-  const auto words = arguments_of(pid);
-  return words.empty() ? "unknown" : std::filesystem::path(words.front()).filename().string();
-}
-
-/// Whether a tracer that was started with the server debugs it. Others (strace, proot) trace it for
-/// as long as it lives.
-bool is_debugger(const std::string& name) {
-  return name.starts_with("gdb") || name.starts_with("lldb") || name.starts_with("dlv") ||
-         name == "debugserver";
-}
-
 /// Moves a run to a directory that is relative to its own. The files of the tool itself are still
 /// found from its own directory.
 void move_to(const std::string& directory, LaunchRequest& request) {
@@ -122,6 +110,8 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
       number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
       std::move(binary)});
   child.drain = std::move(drain);
+  child.program = plan->program;
+  child.cwd = plan->cwd;
   if (!is_errand(gen)) child.binary.on_started(pid, now);
   if (child.drain) leave_record(child, now);
   return fact::ChildStarted{gen, pid};
@@ -331,21 +321,15 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
   return fact;
 }
 
-std::optional<Fact> Children::carry_out(const order::LookForDebugger& order, WallTime) {
-  fact::DebuggerSeen fact{order.gen, {}};
+std::optional<Fact> Children::carry_out(const order::LookAtProcess& order, WallTime) {
   const auto child = at(order.gen);
-  if (child == children_.end()) return fact;
-  const auto members = child->process->unit().members(not_of(order.gen));
-  for (const ProcessInfo& member : members) {
-    const long tracer = tracer_of(member.pid);
-    const bool is_inside = std::any_of(members.begin(), members.end(),
-                                       [&](const ProcessInfo& one) { return one.pid == tracer; });
-    const std::string name = tracer == 0 ? "" : program_name_of(tracer);
-    if (tracer == 0 || (is_inside && !is_debugger(name))) continue;
-    fact.debugger = name + " (pid " + std::to_string(tracer) + ")";
-    break;
-  }
-  return fact;
+  if (child == children_.end()) return fact::ProcessSeen{order.gen};
+  return child->look.at(order.gen, child->process->unit().members(not_of(order.gen)));
+}
+
+void Children::read_stack(Generation gen, std::function<void(std::string)> on_read) {
+  if (crash_.gen != gen || crash_.dump.reader.empty()) return;
+  stack_reader_.emplace(loop_, crash_.dump.reader, std::move(on_read));
 }
 
 /// Finds out once what the sources of the child are. Behind a wrapper, only the running child shows
@@ -427,7 +411,13 @@ std::vector<Fact> Children::ended() {
       continue;
     }
     child->process->set_exited();
-    facts.emplace_back(fact::ChildExited{child->gen(), reaped.status});
+    ExitStatus status = reaped.status;
+    if (!is_errand(child->gen()) && leaves_core(status)) {
+      crash_ = {child->gen(),
+                core_dump_of(reaped.pid, child->program, child->cwd, child->binary.started())};
+      status.core = crash_.dump.where;
+    }
+    facts.emplace_back(fact::ChildExited{child->gen(), std::move(status)});
   }
   for (Child& child : children_) {
     const ProcessUnit& unit = child.process->unit();

@@ -12,11 +12,13 @@
 #include "io/files/loaded_binary.hpp"
 #include "io/files/source_look.hpp"
 #include "io/process/child_process.hpp"
+#include "io/process/core_dump.hpp"
 #include "io/process/exit_watch.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/output_drain.hpp"
+#include "io/process/process_look.hpp"
 #include "io/stream/log.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "sitter/cli.hpp"
@@ -68,6 +70,10 @@ class Children {
   /// The file that would be started now; absolute if there is such a file.
   std::string binary_path() const;
 
+  /// Calls `on_read` later, from the loop, with the stack of the last child that has crashed. Does
+  /// nothing if it was not `gen`, or if its stack cannot be read.
+  void read_stack(Generation gen, std::function<void(std::string)> on_read);
+
   /// The exits since the last call.
   std::vector<Fact> ended();
   /// The next queue to a child that has crossed limits::kQueueBytesMax, in either direction.
@@ -92,13 +98,18 @@ class Children {
     std::optional<SourceLook> sources = {};
     /// Set for a child that may outlive the bridge.
     std::optional<OutputDrain> drain = {};
+    ProcessLook look = {};
+    /// What was started, and where. Empty for a daemon that an earlier bridge has started.
+    std::string program = {};
+    std::string cwd = {};
     /// Set for a process that an earlier bridge has started. Nobody here can reap it.
     std::unique_ptr<ExitWatch> exit = {};
   };
 
   /// Orders that others carry out.
-  using Others = std::variant<order::SendToClient, order::SendToChild, order::SendToControl,
-                              order::Log, order::Exit, order::ReadDescription, order::TakeDaemon>;
+  using Others =
+      std::variant<order::SendToClient, order::SendToChild, order::SendToControl, order::Log,
+                   order::Exit, order::ReadDescription, order::TakeDaemon, order::ReadStack>;
   std::optional<Fact> carry_out(const Others&, WallTime) { return std::nullopt; }
   std::optional<Fact> carry_out(const order::StartChild& order, WallTime now);
   std::optional<Fact> carry_out(const order::StartBuild& order, WallTime now);
@@ -111,7 +122,7 @@ class Children {
   std::optional<Fact> carry_out(const order::InspectBinary& order, WallTime now);
   std::optional<Fact> carry_out(const order::CheckCommandFiles& order, WallTime now);
   std::optional<Fact> carry_out(const order::LookAtSources& order, WallTime now);
-  std::optional<Fact> carry_out(const order::LookForDebugger& order, WallTime now);
+  std::optional<Fact> carry_out(const order::LookAtProcess& order, WallTime now);
 
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
@@ -133,6 +144,12 @@ class Children {
   /// The binary of the last child that has gone.
   LoadedBinary last_binary_;
   std::string started_files_;
+  struct Crash {
+    Generation gen = kNoGeneration;
+    CoreDump dump;
+  };
+  Crash crash_;
+  std::optional<StackReader> stack_reader_;
   /// The bridges that were asked to end their servers by the last sweep, with the connections over
   /// which they hear of it.
   std::map<long, FileDescriptor> asked_;

@@ -107,9 +107,12 @@ struct FactText {
     return fmt::format("child {} sources: {} changed", i.gen,
                        i.changed.empty() ? "none" : abridged(i.changed));
   }
-  std::string operator()(const fact::DebuggerSeen& i) {
-    return fmt::format("child {} debugger: {}", i.gen,
+  std::string operator()(const fact::ProcessSeen& i) {
+    return fmt::format("child {}: {}; debugger: {}", i.gen, i.activity,
                        i.debugger.empty() ? "none" : abridged(i.debugger));
+  }
+  std::string operator()(const fact::StackRead& i) {
+    return fmt::format("child {} crashed in {}", i.gen, abridged(i.stack));
   }
   std::string operator()(const fact::ControlLine& i) {
     return fmt::format("control {} line {}", i.connection, abridged(i.line));
@@ -165,8 +168,11 @@ struct OrderText {
   std::string operator()(const order::LookAtSources& a) {
     return fmt::format("look at sources of child {}", a.gen);
   }
-  std::string operator()(const order::LookForDebugger& a) {
-    return fmt::format("look for a debugger of child {}", a.gen);
+  std::string operator()(const order::LookAtProcess& a) {
+    return fmt::format("look at the process of child {}", a.gen);
+  }
+  std::string operator()(const order::ReadStack& a) {
+    return fmt::format("read where child {} has crashed", a.gen);
   }
   std::string operator()(const order::StartRun& a) {
     return fmt::format("start run {}: {}", a.gen,

@@ -160,14 +160,14 @@ TEST_F(BridgeDebuggerTest, NobodyLooksForADebuggerWhileNothingWaits) {
   open();
   attach();
   time_passes(minutes(10));
-  EXPECT_EQ(debugger_looks, 0);
+  EXPECT_EQ(process_looks, 0);
   ask_reload();
   done();
   dies(1, 0);
   opens(2);
-  const int looks = debugger_looks;
+  const int looks = process_looks;
   time_passes(minutes(10));
-  EXPECT_EQ(debugger_looks, looks);
+  EXPECT_EQ(process_looks, looks);
 }
 
 TEST_F(BridgeDebuggerTest, AStoppedStartSaysHowToAttach) {

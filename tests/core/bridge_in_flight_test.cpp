@@ -470,16 +470,22 @@ TEST_F(BridgeInFlightTest, TheStatusNamesACallThatTheClientHasGivenUp) {
   };
   open_session();
   client(call(1, "forecast"));
+  EXPECT_EQ(process_looks, 0);
   client(request(2, "resources/read", R"json({"uri":"a:b"})json"));
   client(cancelled(1));
   client(cancelled(2));
+  EXPECT_EQ(process_looks, 1) << "the use of the processor since then tells whether it hangs";
   time_passes(milliseconds(8000));
+  activity = "process 7 is sleeping in do_epoll_wait";
   EXPECT_THAT(summary(),
-              HasSubstr("; forecast was given up by the client 8s ago and may still run."));
+              HasSubstr("; forecast was given up by the client 8s ago and may still run: "
+                        "process 7 is sleeping in do_epoll_wait (sitter_child_stderr "
+                        "shows what it wrote)."));
+  activity.clear();
   client(call(3, "add"));
   client(cancelled(3));
   EXPECT_THAT(summary(), HasSubstr("; add was given up by the client just now and may still run, "
-                                   "like 1 before it."));
+                                   "like 1 before it (sitter_child_stderr"));
   child(1, result(1));
   child(1, result(3));
   done();

@@ -260,8 +260,8 @@ class World {
   void carry_out(order::LookAtSources& order) {
     facts_.push_back(fact::SourcesChecked{order.gen, {}, {}});
   }
-  void carry_out(order::LookForDebugger& order) {
-    facts_.push_back(fact::DebuggerSeen{order.gen, ""});
+  void carry_out(order::LookAtProcess& order) {
+    facts_.push_back(fact::ProcessSeen{order.gen, ""});
   }
   void carry_out(order::Exit&) { has_exited_ = true; }
   template <class Other>

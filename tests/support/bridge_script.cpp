@@ -14,7 +14,7 @@ bool is_order(const Order& order) {
          std::holds_alternative<order::SweepImage>(order) ||
          std::holds_alternative<order::CheckCommandFiles>(order) ||
          std::holds_alternative<order::LookAtSources>(order) ||
-         std::holds_alternative<order::LookForDebugger>(order);
+         std::holds_alternative<order::LookAtProcess>(order);
 }
 
 }  // namespace
@@ -69,6 +69,12 @@ void BridgeTest::child_says(Generation gen, const std::string& line) {
 void BridgeTest::exits(Generation gen, int code, const std::string& signal) {
   children_[gen].has_exited = true;
   tell(fact::ChildExited{gen, {code, signal}});
+}
+
+void BridgeTest::crashes(Generation gen, const std::string& core) {
+  children_[gen].has_exited = true;
+  tell(fact::ChildExited{gen, {139, "SIGSEGV", core}});
+  closes_output(gen);
 }
 
 void BridgeTest::closes_output(Generation gen) {
@@ -199,9 +205,9 @@ void BridgeTest::play(const Order& order) {
     if (!later(plays.check)) files_checked(files_changed);
   } else if (const auto* const sources = std::get_if<order::LookAtSources>(&order)) {
     if (!later(plays.sources)) sources_checked(sources->gen);
-  } else if (const auto* const look = std::get_if<order::LookForDebugger>(&order)) {
-    ++debugger_looks;
-    tell(fact::DebuggerSeen{look->gen, debugger});
+  } else if (const auto* const look = std::get_if<order::LookAtProcess>(&order)) {
+    ++process_looks;
+    tell(fact::ProcessSeen{look->gen, debugger, activity});
   }
 }
 
@@ -256,6 +262,8 @@ void BridgeTest::write_down(const Order& order) {
     if (!plays.inspect) {
       add_word(m->finds_changes ? "inspect with its sources" : "inspect");
     }
+  } else if (const auto* const stack = std::get_if<order::ReadStack>(&order)) {
+    add_word("read stack of", stack->gen);
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     add_word("check files");
   } else if (const auto* const l = std::get_if<order::LookAtSources>(&order)) {

@@ -35,8 +35,10 @@ class BridgeTest : public ClientScript {
   std::optional<SharedImage> shared;
   /// The debugger that is attached to each child; empty if there is none.
   std::string debugger;
-  /// How often the bridge has looked for it.
-  int debugger_looks = 0;
+  /// What each child does.
+  std::string activity;
+  /// How often the bridge has looked at a process.
+  int process_looks = 0;
   /// Whether the command's files have changed since the last start.
   bool files_changed = false;
   /// The source that has changed last since the start of the child; none if empty.
@@ -78,6 +80,9 @@ class BridgeTest : public ClientScript {
                            std::uint64_t size);
   void child_says(Generation gen, const std::string& line);
   void exits(Generation gen, int code, const std::string& signal = "");
+  /// The child crashes, and its core dump is there.
+  void crashes(Generation gen, const std::string& core);
+  void reads_stack(Generation gen, const std::string& stack) { tell(fact::StackRead{gen, stack}); }
   void closes_stdout(Generation gen) { tell(fact::ChildOutputEnded{gen}); }
   void closes_stderr(Generation gen) { tell(fact::ChildErrorEnded{gen}); }
   void closes_output(Generation gen);

@@ -131,9 +131,10 @@ void LinkTest::carry_out(const Order& order) {
     feed(fact::CommandFilesChecked{false});
   } else if (const auto* const e = std::get_if<order::LookAtSources>(&order)) {
     feed(fact::SourcesChecked{e->gen, "", {}});
-  } else if (const auto* const f = std::get_if<order::LookForDebugger>(&order)) {
-    feed(fact::DebuggerSeen{f->gen, ""});
-  } else if (!std::holds_alternative<order::ReleaseChild>(order) &&
+  } else if (const auto* const f = std::get_if<order::LookAtProcess>(&order)) {
+    feed(fact::ProcessSeen{f->gen, ""});
+  } else if (!std::holds_alternative<order::ReadStack>(order) &&
+             !std::holds_alternative<order::ReleaseChild>(order) &&
              !std::holds_alternative<order::SendToControl>(order)) {
     ADD_FAILURE() << "an order that is not for a daemon";
   }

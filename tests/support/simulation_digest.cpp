@@ -85,7 +85,8 @@ struct FactParts : Parts {
     all(f.folder_count, f.problem);
     for (const auto& pattern : f.unmatched) one(pattern);
   }
-  void operator()(const fact::DebuggerSeen& f) const { all(f.gen, f.debugger); }
+  void operator()(const fact::ProcessSeen&) const {}
+  void operator()(const fact::StackRead&) const {}
   void operator()(const fact::ControlLine& f) const { all(f.connection, f.line); }
   void operator()(const fact::ControlClosed& f) const { one(f.connection); }
 };
@@ -105,7 +106,8 @@ struct OrderParts : Parts {
   }
   void operator()(const order::CheckCommandFiles&) const {}
   void operator()(const order::LookAtSources& o) const { one(o.gen); }
-  void operator()(const order::LookForDebugger& o) const { one(o.gen); }
+  void operator()(const order::LookAtProcess&) const {}
+  void operator()(const order::ReadStack&) const {}
   void operator()(const order::SendToControl& o) const { all(o.connection, o.line); }
   void operator()(const order::Log& o) const { all(o.level, o.text); }
   void operator()(const order::Exit& o) const { all(o.code, o.may_wait); }
@@ -113,13 +115,17 @@ struct OrderParts : Parts {
 
 }  // namespace
 
+// A look at a process changes nothing that is played, so it leaves the digest as it is.
+
 void Digest::add(const Fact& fact, Now now) {
+  if (std::holds_alternative<fact::ProcessSeen>(fact)) return;
   add(static_cast<std::uint64_t>(now.steady.time_since_epoch().count()));
   add(fact.index());
   std::visit(FactParts{{*this}}, fact);
 }
 
 void Digest::add(const Order& order) {
+  if (std::holds_alternative<order::LookAtProcess>(order)) return;
   add(order.index());
   std::visit(OrderParts{{*this}}, order);
 }

@@ -182,8 +182,8 @@ void PlayedWorld::carry_out(const Order& order) {
     feed(fact::CommandFilesChecked{random_.chance(20)});
   } else if (const auto* const e = std::get_if<order::LookAtSources>(&order)) {
     feed(fact::SourcesChecked{e->gen, "", {}});
-  } else if (const auto* const h = std::get_if<order::LookForDebugger>(&order)) {
-    feed(fact::DebuggerSeen{h->gen, ""});
+  } else if (const auto* const h = std::get_if<order::LookAtProcess>(&order)) {
+    feed(fact::ProcessSeen{h->gen, ""});
   } else if (const auto* const f = std::get_if<order::SendToControl>(&order)) {
     if (tells()) tell(fmt::format("  to ctl {}", f->connection), f->line);
     control_hears(f->connection, f->line);

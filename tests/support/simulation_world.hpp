@@ -109,7 +109,8 @@ class World {
   void carry_out(order::InspectBinary& order);
   void carry_out(order::CheckCommandFiles& order);
   void carry_out(order::LookAtSources& order);
-  void carry_out(order::LookForDebugger& order);
+  void carry_out(order::LookAtProcess& order);
+  void carry_out(order::ReadStack&) {}
   void carry_out(order::SendToControl& order);
   void carry_out(order::Log& order);
   void carry_out(order::Exit& order);

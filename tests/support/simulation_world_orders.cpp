@@ -229,8 +229,8 @@ void World::carry_out(order::LookAtSources& order) {
   queue_.later.push_back(std::move(fact));
 }
 
-void World::carry_out(order::LookForDebugger& order) {
-  queue_.later.push_back(fact::DebuggerSeen{order.gen, ""});
+void World::carry_out(order::LookAtProcess& order) {
+  queue_.later.push_back(fact::ProcessSeen{order.gen, ""});
 }
 
 void World::carry_out(order::SendToControl& order) {

@@ -255,10 +255,11 @@ void Conductor::on(const fact::BinaryInspected& fact) {
   }
 }
 
-void Conductor::on(const fact::DebuggerSeen& fact) {
+void Conductor::on(const fact::ProcessSeen& fact) {
   Child* const child = servers_.generations().find(fact.gen);
   if (child == nullptr) return;
   child->debugger.on_seen(fact.debugger, now_);
+  child->activity = fact.activity;
   if (!fact.debugger.empty() && servers_.killer().is_killing()) {
     servers_.killer().add_note(
         fmt::format("A debugger was attached to the server: {}.", fact.debugger));

@@ -82,7 +82,7 @@ class Conductor {
   void on(const fact::OrphanEnded& fact);
   void on(const fact::CommandFilesChecked& fact);
   void on(const fact::BinaryInspected& fact);
-  void on(const fact::DebuggerSeen& fact);
+  void on(const fact::ProcessSeen& fact);
   void on(const fact::StatusAsked&) { servers_.inspect(Look::Purpose::status_for_log); }
   /// Any other fact concerns one owner alone.
   template <class Other>

@@ -379,7 +379,12 @@ void Conductor::cancel(const Message& message, Line line) {
   }
   desk_.answers().on_cancelled(*request);
   forget(*request);
-  if (request->method == Method::tools_call) request->more().cancelled_at = now_.steady;
+  if (request->method == Method::tools_call) {
+    request->more().cancelled_at = now_.steady;
+    // The status says what the server has done since.
+    const Child* const child = servers_.generations().find(request->gen);
+    if (child != nullptr) servers_.look_at_process(*child);
+  }
   desk_.requests().cancel(*request);
 }
 

@@ -327,7 +327,7 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
                          : not_running_words());
   }
   for (const Child& child : generations) {
-    servers_.look_for_debugger(child);
+    servers_.look_at_process(child);
     if (servers_.is_foreign(&child) && !had_left_process) killer.on_foreign();
   }
   ChildEnd end = servers_.end_for(EndReason::killed_by_sitter);
@@ -372,6 +372,8 @@ StatusFacts Tools::status(bool is_for_person) const {
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
   facts.sitter_uptime = std::chrono::duration_cast<Milliseconds>(now_.steady - begun_.steady);
   facts.sitter_version = config_.sitter_version;
+  facts.stderr_tool =
+      is_for_person ? "mcp-sitter ctl stderr" : desk_.names().name(Builtin::child_stderr);
   return facts;
 }
 

@@ -154,6 +154,8 @@ struct Child {
 
   ChildLifecycle life;
   Debugger debugger;
+  /// What it did at the last look, as `fact::ProcessSeen` tells it.
+  std::string activity;
   OwnRestart own_restart;
   Handshake handshake;
   /// What caused its start, in a few words: "a request", "src/a.c changed".

@@ -31,7 +31,7 @@ class Debugger {
   bool lets_end(Generation gen, Now now, Orders& out) {
     if (state_ == State::unknown && absent_at_ != now.steady) {
       state_ = State::looking;
-      out.push(order::LookForDebugger{gen});
+      out.push(order::LookAtProcess{gen});
     }
     return state_ == State::unknown;
   }

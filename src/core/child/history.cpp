@@ -27,7 +27,7 @@ void History::on_over(Life life, std::string stderr_tail, bool was_candidate, Wa
     last_end_at_ = now;
   }
   if (end.reason == EndReason::killed_by_sitter) tell(life.gen, end, {});
-  if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail), now};
+  if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail), now, life.gen};
   const auto place = std::find_if(lives_.begin(), lives_.end(),
                                   [&](const Life& other) { return other.gen > life.gen; });
   lives_.insert(place, std::move(life));
@@ -65,6 +65,12 @@ void History::on_left_process_over(Generation gen, const ExitStatus& status,
     last_words_ = is_a_failure ? stderr_tail : std::string();
   }
   if (is_a_failure) last_failure_ = {*last_end_, std::move(stderr_tail), now};
+}
+
+bool History::on_stack(const fact::StackRead& fact) {
+  if (!last_failure_ || last_failure_->gen != fact.gen) return false;
+  last_failure_->stack = fact.stack;
+  return true;
 }
 
 std::int64_t History::pid_of(Generation gen) const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/child/child_end.hpp"
+#include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -48,6 +49,9 @@ class History {
     ChildEnd end;
     std::string stderr_tail;
     WallTime at;
+    Generation gen = kNoGeneration;
+    /// The functions that were running at a crash, once a debugger has read them.
+    std::string stack = {};
   };
 
   struct Noise {
@@ -68,6 +72,8 @@ class History {
   /// The process of this child, whose session was lost, has ended too, which says more.
   void on_left_process_over(Generation gen, const ExitStatus& status, std::string stderr_tail,
                             WallTime now);
+  /// Returns false if the crash does not matter any more.
+  bool on_stack(const fact::StackRead& fact);
   /// A child has shown that it works.
   void on_proved() { last_failure_.reset(); }
   /// A child has come to serve, `duration` after its start.

@@ -23,6 +23,9 @@ struct ServerStatus {
     std::string stderr_tail;
     /// Since the end.
     Milliseconds age{};
+    /// Where the core dump is, and the functions that were running, if that is known.
+    std::string core = {};
+    std::string stack = {};
   };
 
   /// A child that does not serve yet.
@@ -71,6 +74,8 @@ struct ServerStatus {
   std::optional<Absent> absence;
   /// Who is attached to the child; empty if nobody is.
   std::string debugger;
+  /// What the child does, as `fact::ProcessSeen` tells it.
+  std::string activity;
   std::optional<Milliseconds> last_startup;
   std::optional<Milliseconds> child_uptime;
   std::optional<int> previous_exit_code;

@@ -107,8 +107,8 @@ bool Servers::may_end(Child& child) {
   return child.life.pid() == 0 || child.debugger.lets_end(child.gen(), now_, out_);
 }
 
-void Servers::look_for_debugger(const Child& child) {
-  if (child.life.pid() != 0) out_.push(order::LookForDebugger{child.gen()});
+void Servers::look_at_process(const Child& child) {
+  if (child.life.pid() != 0) out_.push(order::LookAtProcess{child.gen()});
 }
 
 std::string Servers::stopped_clause(const Child& child) const {
@@ -190,7 +190,7 @@ void Servers::inspect(Look::Purpose purpose, std::optional<RequestHandle> reques
   const Child* const child = generations_.shown();
   const bool is_shown = purpose == Purpose::status || purpose == Purpose::status_for_log ||
                         purpose == Purpose::binary_info;
-  if (is_shown && child != nullptr) look_for_debugger(*child);
+  if (is_shown && child != nullptr) look_at_process(*child);
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
                                  purpose == Purpose::kill_check,
                                  is_shown,

@@ -131,8 +131,8 @@ class Servers {
   /// A limit or a reload would end this child. Returns false while a debugger is attached to it; to
   /// be asked again in the next round.
   bool may_end(Child& child);
-  /// Orders a look whether a debugger is attached to this child, if it has a process here.
-  void look_for_debugger(const Child& child);
+  /// Orders a look at the process of this child, if there is one here.
+  void look_at_process(const Child& child);
 
   /// How to let a child run that was started stopped; empty if it was not, or has run since.
   std::string stopped_clause(const Child& child) const;

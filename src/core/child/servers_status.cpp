@@ -41,6 +41,8 @@ ServerStatus Servers::status(bool is_for_person) const {
                             end.status.signal,
                             failure->stderr_tail,
                             std::chrono::floor<Milliseconds>(now_.wall - failure->at)}};
+    status.last_failure->core = end.status.core;
+    status.last_failure->stack = failure->stack;
     if (has_exited(end)) status.last_failure->exit_code = end.status.code;
   }
   status.history.assign(history_.lives().begin(), history_.lives().end());
@@ -62,6 +64,7 @@ ServerStatus Servers::status(bool is_for_person) const {
                        stopped_clause(*shown)};
   }
   status.debugger = shown->debugger.name();
+  status.activity = shown->activity;
   if (const Absence* const away = absence()) {
     status.absence = {away->why(), away->since().wall, since(away->since()), {}};
     const auto again_at = away->again_at();

@@ -206,6 +206,7 @@ Servers::Ended Servers::on_over(Child dead) {
     // The newest lines on stderr are again those of the child that serves.
     ring_.child_started(generations_.shown()->gen(), generations_.shown()->life.pid());
   }
+  if (!end.status.core.empty()) out_.push(order::ReadStack{gen});
   history_.on_over(History::Life::over(dead.life, end), tail, was_candidate, now_.wall);
   drop_doubt(dead);
   return {std::move(dead), std::move(end), std::move(tail),

@@ -126,6 +126,7 @@ std::string report_text(const DeathReport& report) {
   } else if (may_have_stderr(*report.end)) {
     text += "\nIt wrote nothing to stderr.";
   }
+  if (!report.end->status.core.empty()) text += fmt::format("\n{}.", report.end->status.core);
   text += "\n" + next_step(report) + ".";
   if (!report.stderr_tail.empty() && !report.stderr_tool.empty()) {
     text += fmt::format(" {} shows more.", report.stderr_tool);

@@ -1,5 +1,7 @@
 #include "core/report/news.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -242,6 +244,11 @@ void News::on_call(Generation gen) {
 
 void News::on(const fact::SourcesChecked& fact) {
   if (old_code_.on_checked(fact)) notices_.on_news();
+}
+
+void News::on(const fact::StackRead& fact) {
+  if (!servers_.history().on_stack(fact)) return;
+  notices_.on_crash(fmt::format("[mcp-sitter] spawn #{} crashed in: {}", fact.gen, fact.stack));
 }
 
 void News::on_answered_cancelled(std::string_view raw_id) {

@@ -63,6 +63,7 @@ class News {
   /// A call was passed to this child. Looks at its sources now and then.
   void on_call(Generation gen);
   void on(const fact::SourcesChecked& fact);
+  void on(const fact::StackRead& fact);
   /// The client has cancelled a request after its answer had left.
   void on_answered_cancelled(std::string_view raw_id);
   /// The file of the server was looked at.

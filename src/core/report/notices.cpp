@@ -115,7 +115,7 @@ std::string Notices::text(const NoticeFacts& known) const {
 
 /// The lines of the notice that are not about a restart.
 std::string Notices::remarks(const NoticeFacts& known) const {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = owed_.crash_lines;
   if (!owed_.unread.empty()) lines.push_back(owed_.unread);
   if (!owed_.reload_failure.empty()) lines.push_back(owed_.reload_failure);
   for (const std::string& failure : owed_.replay_failures) {
@@ -162,6 +162,10 @@ void Notices::tell_shown(std::string_view raw_id) {
   };
   owed_.restart.reset();
   owed_.failed_starts -= told.failed_starts;
+  std::erase_if(owed_.crash_lines, [&](const std::string& line) {
+    return std::find(told.crash_lines.begin(), told.crash_lines.end(), line) !=
+           told.crash_lines.end();
+  });
   std::erase_if(owed_.replay_failures, is_told);
   if (owed_.reload_failure == told.reload_failure) owed_.reload_failure.clear();
   if (owed_.unread == told.unread) owed_.unread.clear();

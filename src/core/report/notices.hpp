@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/child/history.hpp"
@@ -18,6 +19,9 @@ namespace limits {
 /// How many failures of repeated calls the next notice reports. Nobody is likely to name more
 /// tools.
 inline constexpr std::size_t kReplayFailuresMax = 10;
+
+/// How many lines about crashes the next notice has. A crash has two of them at most.
+inline constexpr std::size_t kCrashLinesMax = 4;
 
 /// How many findings of the lint one notice tells, so that they leave room for the result as well.
 inline constexpr std::size_t kLintShownMax = 10;
@@ -72,6 +76,14 @@ class Notices {
   void forget_replay_failures(std::string_view tool);
   /// A reload that nobody waited for has brought no new server. `text` is for the model.
   void on_reload_failed(std::string text);
+  /// Another line about a crash, for the model.
+  void on_crash(std::string line) {
+    owed_.crash_lines.push_back(std::move(line));
+    if (owed_.crash_lines.size() > limits::kCrashLinesMax) {
+      owed_.crash_lines.erase(owed_.crash_lines.begin());
+    }
+    was_beside_structure_ = false;
+  }
   /// Something else must be told that `NoticeFacts` holds.
   void on_news() { was_beside_structure_ = false; }
   /// A new server serves, so the failed reload no longer matters.
@@ -79,7 +91,7 @@ class Notices {
 
   bool has_any() const {
     return owed_.restart || !owed_.reload_failure.empty() || !owed_.replay_failures.empty() ||
-           !owed_.unread.empty();
+           !owed_.unread.empty() || !owed_.crash_lines.empty();
   }
   bool must_tell(const History::Noise& noise) const { return noise.gen > noise_told_of_; }
   /// The restart that must still be told; null if there is none.
@@ -120,6 +132,7 @@ class Notices {
     int failed_starts = 0;
     std::vector<std::string> replay_failures;
     std::string reload_failure;
+    std::vector<std::string> crash_lines;
     /// A notice in a result that the client has cancelled.
     std::string unread;
   };

@@ -45,6 +45,8 @@ Json failure_json(const std::optional<StatusFacts::Failure>& failure) {
   json["exitCode"] = or_null(failure->exit_code);
   json["signal"] = failure->signal.empty() ? Json() : Json(failure->signal);
   json["stderrTail"] = failure->stderr_tail;
+  json["core"] = failure->core.empty() ? Json() : Json(failure->core);
+  json["stack"] = failure->stack.empty() ? Json() : Json(failure->stack);
   json["ageSeconds"] = whole_seconds(failure->age);
   return json;
 }
@@ -201,6 +203,8 @@ std::string state_sentence(const StatusFacts& facts) {
     text += fmt::format("; {} was given up by the client {} and may still run{}",
                         brief(facts.given_up.back().tool, 64), age_text(facts.given_up.back().age),
                         more == 0 ? "" : fmt::format(", like {} before it", more));
+    if (!facts.activity.empty()) text += ": " + facts.activity;
+    text += tool_hint(facts.stderr_tool, "shows what it wrote");
   }
   return one_line(text) + ".";
 }

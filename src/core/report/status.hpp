@@ -37,6 +37,8 @@ struct StatusFacts : ClientStatus, ServerStatus, RebuildStatus, NewsStatus {
   std::optional<std::string> working_directory;
   Milliseconds sitter_uptime{};
   std::string sitter_version;
+  /// What shows the stderr of the child; empty for a tool that is not offered.
+  std::string stderr_tool;
 };
 
 /// The members that mcp-sitter 0.2.0 has are always there. The others are left out if they are

@@ -1,7 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/time.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +10,6 @@
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -22,9 +18,8 @@
 #include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 #include "io/http/resolver.hpp"
+#include "io/process/short_program.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
-#include "io/system/signals.hpp"
 
 namespace sitter {
 namespace {
@@ -34,7 +29,6 @@ using boost::system::error_code;
 using Addresses = std::vector<ip::address>;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kExecFailed = 127;
 constexpr std::string_view kBlanks = " \t\r\n";
 
 std::optional<ip::address> literal(std::string_view text) {
@@ -123,75 +117,6 @@ Addresses addresses_in_output(std::string_view output) {
   return addresses;
 }
 
-/// Empty if there is no such program.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* const path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "/usr/bin:/bin" : path;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
-    if (folder.empty()) continue;
-    const std::string program = std::string(folder) + '/' + name;
-    if (access(program.c_str(), X_OK) == 0) return program;
-  }
-  return {};
-}
-
-itimerval timer_of(Milliseconds limit) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
-  timer.it_value.tv_usec = static_cast<suseconds_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(limit - seconds).count());
-  return timer;
-}
-
-/// What the forked child needs. Between fork and exec it may neither allocate nor lock.
-struct ChildSetup {
-  const char* program;
-  char* const* arguments;
-  int nothing;
-  int output;
-  pid_t parent;
-  itimerval timer;
-
-  [[noreturn]] void run() const {
-    if (!platform::die_with_parent(parent)) _exit(kExecFailed);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(nothing, STDERR_FILENO) < 0) {
-      _exit(kExecFailed);
-    }
-    platform::close_from_at_exec(STDERR_FILENO + 1);
-    // The timer stays over the exec, and SIGALRM ends the program. A signal from the bridge could
-    // meet another process, since the pid is free as soon as anybody has reaped the program.
-    setitimer(ITIMER_REAL, &timer, nullptr);
-    reset_signals();
-    execv(program, arguments);
-    _exit(kExecFailed);
-  }
-};
-
-/// Starts the program, and returns the end of the pipe that its output comes from. Not open if the
-/// system refuses. Whoever handles SIGCHLD reaps the program.
-FileDescriptor start(const std::string& program, std::vector<std::string> words,
-                     Milliseconds limit) {
-  auto pipe = platform::open_pipe();
-  const FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!pipe || !nothing.is_open()) return {};
-  fcntl(pipe->read_end.number(), F_SETFL, O_NONBLOCK);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const ChildSetup setup{program.c_str(),          arguments.data(), nothing.number(),
-                         pipe->write_end.number(), getpid(),         timer_of(limit)};
-  // No handler of the bridge may run in the forked child.
-  const SignalsBlocked blocked;
-  const pid_t pid = fork();
-  if (pid == 0) setup.run();
-  return pid < 0 ? FileDescriptor() : std::move(pipe->read_end);
-}
-
 }  // namespace
 
 /// What is under way shares this object, and may outlast the resolver.
@@ -223,7 +148,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     // The time of the program starts later, so that it never ends before this one has passed.
     deadline = SteadyClock::now() + options.limit;
     words.push_back(host);
-    source = sitter::start(program, std::move(words), options.limit);
+    source = start_short_program(program, std::move(words), options.limit);
     if (!source.is_open()) {
       tell_soon(
           {{}, fmt::format("the name {} can't be looked up: {}", host, std::strerror(errno))});

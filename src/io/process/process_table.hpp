@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sitter/time.hpp"
+
 namespace sitter {
 
 /// One process as the system lists it. The pid and the start time together identify a process for
@@ -76,6 +78,18 @@ std::string command_of(long pid);
 
 /// The process that traces this process; 0 if none does, or if it is outside of our pid namespace.
 long tracer_of(long pid);
+
+/// What the first thread of a process does at this moment.
+struct ProcessActivity {
+  /// 'R': it runs, 'S' or 'D': it sleeps, 'T': it is stopped, 't': a debugger has stopped it. 0 if
+  /// the system does not tell.
+  char state = 0;
+  /// The function of the kernel in which it sleeps; empty if the system does not tell.
+  std::string waits_in;
+  /// The processor time of all its threads so far.
+  Milliseconds used{};
+};
+ProcessActivity activity_of(long pid);
 
 /// The entries of the environment that the process was started with which begin so: NAME=VALUE.
 /// Empty if it cannot be read.

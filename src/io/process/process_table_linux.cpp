@@ -198,6 +198,33 @@ long tracer_of(long pid) {
   return tracer == 0 ? 0 : number_in_status(tracer, "\nTgid:");
 }
 
+ProcessActivity activity_of(long pid) {
+  constexpr std::size_t kTextMax = 1024;
+  constexpr int kUsed = 14;
+  const auto read = [pid](const char* name) {
+    const FileDescriptor file(open(proc_path(pid, name).c_str(), O_RDONLY | O_CLOEXEC));
+    return file.is_open() ? read_some(file.number(), kTextMax) : std::string();
+  };
+  const std::string stat = read("stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos || name_end + 3 >= stat.size()) return {};
+  ProcessActivity activity;
+  const char* next = stat.c_str() + name_end + 2;
+  activity.state = *next++;
+  unsigned long long ticks = 0;
+  for (int field = 4; field <= kUsed + 1; ++field) {
+    char* end = nullptr;
+    const unsigned long long value = std::strtoull(next, &end, 10);
+    next = end;
+    if (field >= kUsed) ticks += value;
+  }
+  activity.used = Milliseconds(1000 * ticks / static_cast<unsigned long>(sysconf(_SC_CLK_TCK)));
+  activity.waits_in = read("wchan");
+  // The kernel writes 0 for a process that runs or may not be looked at.
+  if (activity.waits_in == "0") activity.waits_in.clear();
+  return activity;
+}
+
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {
   constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
   FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));

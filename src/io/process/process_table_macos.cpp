@@ -153,6 +153,8 @@ long tracer_of(long pid) {
   return is_traced ? found.front().kp_eproc.e_ppid : 0;
 }
 
+ProcessActivity activity_of(long) { return {}; }
+
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {
   std::vector<std::string> entries = start_of(pid).environment;
   std::erase_if(entries, [&](const std::string& entry) { return !entry.starts_with(begin); });

@@ -1,0 +1,207 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "io/process/core_dump.hpp"
+#include "io/process/short_program.hpp"
+#include "io/system/file_descriptor.hpp"
+#include "io/system/platform.hpp"
+#include "sitter/bytes.hpp"
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// gdb takes seconds for the symbols of a large program.
+constexpr std::chrono::seconds kStackWait{15};
+constexpr std::size_t kStackOutputMax = 64 * limits::kKiB;
+constexpr std::size_t kFramesMax = 6;
+constexpr std::size_t kStackMax = 500;
+
+/// How macOS names core dumps, if nobody has changed it (core(5)).
+constexpr char kMacPattern[] = "/cores/core.%P";
+
+/// The first line of a file of the system, without its end.
+std::optional<std::string> system_line(const char* path) {
+  const FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  std::array<char, limits::kKiB> text;
+  const ssize_t count = read(file.number(), text.data(), text.size());
+  const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return std::string(line.substr(0, line.find('\n')));
+}
+
+/// What a core dump of the process may be called. What only the system knows becomes a `*`.
+std::string name_pattern(const std::string& pattern, long pid) {
+  std::string name;
+  bool has_pid = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%') {
+      name += pattern[i];
+    } else if (++i < pattern.size()) {
+      has_pid = has_pid || pattern[i] == 'p' || pattern[i] == 'P';
+      // %P is the number in the outermost namespace.
+      name += pattern[i] == 'p' ? std::to_string(pid) : pattern[i] == '%' ? "%" : "*";
+    }
+  }
+  if (!has_pid && system_line("/proc/sys/kernel/core_uses_pid") == "1") {
+    name += "." + std::to_string(pid);
+  }
+  return name;
+}
+
+/// The newest such file in this folder.
+fs::path newest_file(const fs::path& pattern, WallTime since) {
+  fs::path newest;
+  WallTime newest_at = since;
+  std::error_code error;
+  for (fs::directory_iterator at(pattern.parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    if (fnmatch(pattern.filename().c_str(), at->path().filename().c_str(), 0) != 0) continue;
+    struct stat facts {};
+    if (stat(at->path().c_str(), &facts) != 0) continue;
+    const timespec written = platform::written_at(facts);
+    const WallTime written_at{std::chrono::duration_cast<WallTime::duration>(
+        std::chrono::seconds(written.tv_sec) + std::chrono::nanoseconds(written.tv_nsec))};
+    if (written_at < newest_at) continue;
+    newest = at->path();
+    newest_at = written_at;
+  }
+  return newest;
+}
+
+/// The function in a line of a stack, and its place if that is known.
+std::string frame_in(std::string_view line) {
+  const auto skip = [&line](std::size_t count) {
+    line.remove_prefix(std::min(count, line.size()));
+  };
+  skip(line.find_first_not_of(' '));
+  if (!line.starts_with('#')) return {};
+  skip(line.find(' '));
+  skip(line.find_first_not_of(' '));
+  if (line.starts_with("0x")) skip(line.find(' ') + 1);
+  if (line.starts_with("in ")) skip(3);
+  const std::string name(line.substr(0, line.find(" (")));
+  const std::size_t place = line.rfind(" at ");
+  return place == line.npos ? name : name + std::string(line.substr(place));
+}
+
+}  // namespace
+
+bool leaves_core(const ExitStatus& status) {
+  static constexpr std::string_view kSignals[] = {"SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
+                                                  "SIGBUS",  "SIGFPE", "SIGSEGV", "SIGXCPU",
+                                                  "SIGXFSZ", "SIGSYS"};
+  return std::find(std::begin(kSignals), std::end(kSignals), status.signal) != std::end(kSignals);
+}
+
+CoreDump core_dump_of(long pid, const std::string& program, const std::string& cwd,
+                      WallTime started) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0) {
+    return {
+        "It left no core dump; to get one, run ulimit -c unlimited before the client is started",
+        {}};
+  }
+  return core_dump_at(system_line("/proc/sys/kernel/core_pattern").value_or(kMacPattern), pid,
+                      program, cwd, started);
+}
+
+CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
+                      const std::string& cwd, WallTime started) {
+  if (pattern.starts_with('|')) {
+    if (pattern.find("systemd-coredump") != pattern.npos) {
+      const std::string shows = fmt::format("coredumpctl info {}", pid);
+      CoreDump dump{shows + " shows its core dump", {}};
+      // The core dump is stored some time after the end of the process.
+      if (!find_program("coredumpctl").empty()) {
+        dump.reader = {"sh", "-c", fmt::format("sleep 2; exec {} --no-pager", shows)};
+      }
+      return dump;
+    }
+    if (pattern.find("apport") != pattern.npos) {
+      return {"Its core dump is in a report in /var/crash (apport-unpack)", {}};
+    }
+    return {"Its core dump went to the program " + pattern.substr(1, pattern.find(' ') - 1), {}};
+  }
+  const fs::path file = newest_file(fs::path(cwd) / name_pattern(pattern, pid), started);
+  if (file.empty()) return {};
+  CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", file.string(), program), {}};
+  if (!find_program("gdb").empty()) {
+    dump.reader = {"gdb",   "-nx",
+                   "-q",    "-batch",
+                   "-iex",  "set debuginfod enabled off",
+                   "-iex",  "set print frame-arguments none",
+                   "-ex",   fmt::format("bt {}", kFramesMax),
+                   program, file.string()};
+  }
+  return dump;
+}
+
+std::string stack_in(std::string_view output) {
+  std::vector<std::string> frames;
+  while (!output.empty() && frames.size() < kFramesMax) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    std::string frame = frame_in(output.substr(0, end));
+    output.remove_prefix(std::min(end + 1, output.size()));
+    // gdb shows the innermost frame once more, before the stack.
+    const bool is_repeated = frames.size() == 1 && frames.front() == frame;
+    if (!frame.empty() && !is_repeated) frames.push_back(std::move(frame));
+  }
+  return brief(fmt::format("{}", fmt::join(frames, " < ")), kStackMax);
+}
+
+struct StackReader::Reading final : EventLoop::Reader {
+  Reading(EventLoop& of, std::function<void(std::string)> told)
+      : loop(of), on_read(std::move(told)) {}
+
+  Seen on_readable() override {
+    std::array<char, 4 * limits::kKiB> piece;
+    const ssize_t count = read(source.number(), piece.data(), piece.size());
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
+    if (count < 0 && errno == EINTR) return Seen::filled;
+    if (count > 0 && output.size() < kStackOutputMax) {
+      const auto size = static_cast<std::size_t>(count);
+      output.append(piece.data(), size);
+      return size == piece.size() ? Seen::filled : Seen::partly;
+    }
+    loop.forget(*this);
+    source.close();
+    // The call may lead to another reader in the place of this one.
+    const auto told = std::move(on_read);
+    if (std::string stack = stack_in(output); !stack.empty()) told(std::move(stack));
+    return Seen::partly;
+  }
+
+  EventLoop& loop;
+  std::function<void(std::string)> on_read;
+  FileDescriptor source;
+  std::string output;
+};
+
+StackReader::StackReader(EventLoop& loop, const std::vector<std::string>& reader,
+                         std::function<void(std::string)> on_read)
+    : reading_(std::make_unique<Reading>(loop, std::move(on_read))) {
+  reading_->source = start_short_program(find_program(reader.front()), reader, kStackWait);
+  if (reading_->source.is_open()) loop.watch(reading_->source.number(), *reading_);
+}
+
+StackReader::~StackReader() { reading_->loop.forget(*reading_); }
+
+}  // namespace sitter

@@ -1,0 +1,85 @@
+#include "io/process/process_look.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "io/process/process_table.hpp"
+
+namespace sitter {
+namespace {
+
+/// The system counts the time of a processor in steps of 10 ms.
+constexpr Milliseconds kShortestSpan{100};
+
+/// A process that waits for something uses less.
+constexpr auto kSpinningPercent = 50;
+
+std::string program_name_of(long pid) {
+  const auto words = arguments_of(pid);
+  return words.empty() ? "unknown" : std::filesystem::path(words.front()).filename().string();
+}
+
+/// Whether a tracer that was started with the server debugs it. Others (strace, proot) trace it for
+/// as long as it lives.
+bool is_debugger(const std::string& name) {
+  return name.starts_with("gdb") || name.starts_with("lldb") || name.starts_with("dlv") ||
+         name == "debugserver";
+}
+
+std::string debugger_of(const std::vector<ProcessInfo>& members) {
+  for (const ProcessInfo& member : members) {
+    const long tracer = tracer_of(member.pid);
+    if (tracer == 0) continue;
+    const bool is_inside = std::any_of(members.begin(), members.end(),
+                                       [&](const ProcessInfo& one) { return one.pid == tracer; });
+    const std::string name = program_name_of(tracer);
+    if (!is_inside || is_debugger(name)) return fmt::format("{} (pid {})", name, tracer);
+  }
+  return {};
+}
+
+std::string state_words(const ProcessActivity& activity) {
+  switch (activity.state) {
+    case 'R':
+      return "running";
+    case 'T':
+      return "stopped by a signal";
+    case 't':
+      return "stopped by a debugger";
+    default:
+      return activity.waits_in.empty() ? "sleeping" : "sleeping in " + activity.waits_in;
+  }
+}
+
+}  // namespace
+
+fact::ProcessSeen ProcessLook::at(Generation gen, const std::vector<ProcessInfo>& members) {
+  return {gen, debugger_of(members), activity(members)};
+}
+
+/// Behind a wrapper, the process that was started last is the server, or does its work.
+std::string ProcessLook::activity(const std::vector<ProcessInfo>& members) {
+  Milliseconds used{};
+  ProcessActivity last;
+  for (const ProcessInfo& member : members) {
+    last = activity_of(member.pid);
+    used += last.used;
+  }
+  if (last.state == 0) return {};
+  const Instant now = std::chrono::steady_clock::now();
+  const auto span = std::chrono::duration_cast<Milliseconds>(now - looked_at_);
+  const auto percent = looked_at_ != Instant() && span >= kShortestSpan
+                           ? 100 * std::max(used - used_, Milliseconds()) / span
+                           : 0;
+  used_ = used;
+  looked_at_ = now;
+  const std::string what = percent >= kSpinningPercent
+                               ? fmt::format("spinning at {} % CPU", percent)
+                               : state_words(last);
+  return fmt::format("process {} is {}", members.back().pid, what);
+}
+
+}  // namespace sitter
