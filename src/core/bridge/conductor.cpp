@@ -50,7 +50,7 @@ void Conductor::each_deadline(Row row) {
   row(servers_.absence_patience_end(), [this] { news_.answer_undelivered(); });
   row(rebuilder.deadline(), [this] { rebuilds_.on_timeout(); });
   row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
-  if (!rebuilder.is_held()) row(rebuilder.quiet_deadline(), in_settle);
+  row(rebuilds_.quiet_deadline(), in_settle);
   for (Child& child : servers_.generations()) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.

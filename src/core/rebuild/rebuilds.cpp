@@ -110,6 +110,13 @@ std::optional<Instant> Rebuilds::replaceable_at(const Child& child) const {
   return child.life.started().steady + limits::kBuildPatience;
 }
 
+std::optional<Instant> Rebuilds::quiet_deadline() const {
+  const Generations& generations = servers_.generations();
+  const bool is_held = std::any_of(generations.begin(), generations.end(),
+                                   [](const Child& child) { return child.debugger.holds(); });
+  return is_held ? std::nullopt : rebuilder_.quiet_deadline();
+}
+
 // ---- how a rebuild goes on
 
 std::optional<RebuildReport> Rebuilds::advance() {

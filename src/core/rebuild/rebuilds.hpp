@@ -80,6 +80,9 @@ class Rebuilds {
   /// The time from which a child that hangs is no longer awaited. A rebuild may then put another
   /// child in its place.
   std::optional<Instant> replaceable_at(const Child& child) const;
+  /// Until when a child may finish its open requests before it must end. Empty while a debugger may
+  /// be attached.
+  std::optional<Instant> quiet_deadline() const;
   /// Answers the callers whose `timeout_seconds` is over while others still wait.
   void on_timeout();
   void on_build_line(const fact::ChildErrorLine& fact);

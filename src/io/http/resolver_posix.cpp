@@ -18,8 +18,8 @@
 #include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 #include "io/http/resolver.hpp"
-#include "io/process/short_program.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/short_program.hpp"
 
 namespace sitter {
 namespace {

@@ -18,9 +18,9 @@
 
 #include "core/base/text.hpp"
 #include "io/process/core_dump.hpp"
-#include "io/process/short_program.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
+#include "io/system/short_program.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {

@@ -71,14 +71,15 @@ std::string ProcessLook::activity(const std::vector<ProcessInfo>& members) {
   if (last.state == 0) return {};
   const Instant now = std::chrono::steady_clock::now();
   const auto span = std::chrono::duration_cast<Milliseconds>(now - looked_at_);
-  const auto percent = looked_at_ != Instant() && span >= kShortestSpan
-                           ? 100 * std::max(used - used_, Milliseconds()) / span
-                           : 0;
-  used_ = used;
-  looked_at_ = now;
-  const std::string what = percent >= kSpinningPercent
-                               ? fmt::format("spinning at {} % CPU", percent)
-                               : state_words(last);
+  std::string what = state_words(last);
+  if (span >= kShortestSpan) {
+    const auto percent = 100 * (used - used_) / span;
+    if (looked_at_ != Instant() && percent >= kSpinningPercent) {
+      what = fmt::format("spinning at {} % CPU", percent);
+    }
+    used_ = used;
+    looked_at_ = now;
+  }
   return fmt::format("process {} is {}", members.back().pid, what);
 }
 

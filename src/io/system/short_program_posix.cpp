@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "io/process/short_program.hpp"
 #include "io/system/platform.hpp"
+#include "io/system/short_program.hpp"
 #include "io/system/signals.hpp"
 
 namespace sitter {
