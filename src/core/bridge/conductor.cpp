@@ -49,6 +49,7 @@ void Conductor::each_deadline(Row row) {
   row(rebuilds_.patience_end(), [this] { news_.answer_build_waiters(); });
   row(servers_.absence_patience_end(), [this] { news_.answer_undelivered(); });
   row(rebuilder.deadline(), [this] { rebuilds_.on_timeout(); });
+  row(rebuilder.answer_due(), [this] { rebuilds_.on_answer_due(); });
   row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
   row(rebuilds_.quiet_deadline(), in_settle);
   for (Child& child : servers_.generations()) {

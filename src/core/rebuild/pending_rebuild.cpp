@@ -12,6 +12,20 @@ std::optional<RequestHandle> first_of_client(const std::vector<RebuildCaller>& c
   return found == callers.end() ? std::nullopt : std::optional(found->request);
 }
 
+std::vector<RebuildCaller> take_late(std::vector<RebuildCaller>& callers, Now now) {
+  const auto late = std::stable_partition(
+      callers.begin(), callers.end(),
+      [now](const RebuildCaller& caller) { return !is_due(caller.answer_by, now); });
+  std::vector<RebuildCaller> taken(late, callers.end());
+  callers.erase(late, callers.end());
+  return taken;
+}
+
+/// How long a build is wanted that this caller no longer waits for.
+Milliseconds timeout_without(const RebuildCaller& caller) {
+  return std::min(caller.timeout, RebuildArguments().timeout);
+}
+
 void take_others(std::vector<RebuildCaller>& callers, std::vector<RebuildCaller>& taken) {
   const auto others =
       std::stable_partition(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
@@ -55,6 +69,32 @@ bool PendingRebuild::leave(RequestHandle request) {
   if (std::erase_if(callers, is_its) == 0) return false;
   if (state == State::cancelled && !is_unattended && !callers.empty()) mode = callers.front().mode;
   return !is_wanted();
+}
+
+std::optional<Instant> PendingRebuild::answer_due() const {
+  std::optional<Instant> first;
+  for (const RebuildCaller& caller : callers) earlier(first, caller.answer_by);
+  if (!next) return first;
+  for (const RebuildCaller& caller : next->callers) earlier(first, caller.answer_by);
+  return first;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_late(Now now) {
+  std::vector<RebuildCaller> taken = take_late(callers, now);
+  for (const RebuildCaller& caller : taken) {
+    is_unattended = true;
+    timeout = std::max(timeout, timeout_without(caller));
+    if (!caller.deadline) continue;
+    const Instant until = std::min(*caller.deadline, now.steady + RebuildArguments().timeout);
+    unattended_until = std::max(unattended_until.value_or(until), until);
+  }
+  if (!next) return taken;
+  for (RebuildCaller& caller : take_late(next->callers, now)) {
+    next->is_unattended = true;
+    next->wanted.how.timeout = timeout_without(caller);
+    taken.push_back(std::move(caller));
+  }
+  return taken;
 }
 
 PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {

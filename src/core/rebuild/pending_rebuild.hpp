@@ -17,6 +17,11 @@ namespace limits {
 /// learns the reason.
 inline constexpr Milliseconds kBuildPatience{45000};
 
+/// How long a call of the client waits for a rebuild. Claude Code 2.1.212 and later move a call to
+/// the background after 120 s and drop its progress. The result may still wait for the client to
+/// list the tools.
+inline constexpr Milliseconds kRebuildCallPatience{100'000};
+
 }  // namespace limits
 
 /// A reload that is wanted: why, and how.
@@ -36,6 +41,8 @@ struct RebuildCaller {
   Milliseconds timeout{};
   /// The mode that the request has asked for.
   RebuildMode mode = RebuildMode::swap;
+  /// When a call of the client is answered although the rebuild goes on.
+  std::optional<Instant> answer_by = {};
   /// Until when the request waits, while a build runs for it.
   std::optional<Instant> deadline = {};
   /// How long the build had already run when the request joined it.
@@ -76,8 +83,8 @@ struct PendingRebuild {
   bool builds = true;
   RebuildMode mode = RebuildMode::swap;
   std::vector<RebuildCaller> callers;
-  /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its
-  /// next result.
+  /// SIGHUP or a save has asked for the rebuild, or a call that was answered before its end. Nobody
+  /// waits for it, and the client is told in its next result.
   bool is_unattended = false;
   /// Requests of the client have asked for the rebuild, because the command of the server is
   /// missing.
@@ -110,6 +117,11 @@ struct PendingRebuild {
   /// to begin gets the mode of the oldest call that is left. Returns true if that request was the
   /// last that wanted this rebuild.
   bool leave(RequestHandle request);
+  /// When the first call of the client has waited for long enough.
+  std::optional<Instant> answer_due() const;
+  /// Removes the calls that have waited for long enough, and returns them. What they have asked for
+  /// stays wanted without a caller.
+  std::vector<RebuildCaller> leave_late(Now now);
   /// Asks for another rebuild after this one. A mode that a call of the client has chosen stays.
   Next& follow_with(const Reload& wanted);
   /// Removes everything but the calls of the client, from this rebuild and from the next. Returns

@@ -8,7 +8,7 @@
 namespace sitter {
 namespace {
 
-/// How many bytes of a build's output line a progress notification shows.
+/// How many bytes of a build's output line are shown while the build runs.
 constexpr std::size_t kBuildProgressLineMax = 200;
 
 }  // namespace
@@ -212,11 +212,13 @@ void Rebuilder::on_line(const fact::ChildErrorLine& fact) {
   if (rebuild_->state != State::cancelled) has_progress_ = true;
 }
 
+std::string Rebuilder::newest_line() const { return build_->last_line(kBuildProgressLineMax); }
+
 std::optional<Rebuilder::Progress> Rebuilder::take_progress(Now now) {
   if (!has_progress_ || next_progress_ > now.steady) return std::nullopt;
   has_progress_ = false;
   next_progress_ = now.steady + limits::kBuildProgressInterval;
-  return Progress{build_->last_line(kBuildProgressLineMax), build_->line_count()};
+  return Progress{newest_line(), build_->line_count()};
 }
 
 bool Rebuilder::is_build_over() const { return is_building() && build_->life.is_over(); }

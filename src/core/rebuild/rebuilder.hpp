@@ -114,6 +114,8 @@ class Rebuilder {
 
   /// Handles a line of the build's output.
   void on_line(const fact::ChildErrorLine& fact);
+  /// The newest line of the build, which must be running.
+  std::string newest_line() const;
   struct Progress {
     std::string line;
     std::int64_t count = 0;
@@ -135,6 +137,12 @@ class Rebuilder {
   std::vector<RebuildCaller> on_timeout(const Turn& turn);
   /// When somebody has waited long enough for the build.
   std::optional<Instant> deadline() const;
+  /// The same for calls of the client that have waited for `limits::kRebuildCallPatience`. The
+  /// rebuild goes on without them.
+  std::vector<RebuildCaller> on_answer_due(Now now) { return rebuild_->leave_late(now); }
+  std::optional<Instant> answer_due() const {
+    return rebuild_ ? rebuild_->answer_due() : std::nullopt;
+  }
   /// When the callers may be told of the progress of the build again.
   std::optional<Instant> progress_deadline() const;
   /// Until when a child may finish its open requests before a build of the mode kill-first, or

@@ -47,16 +47,21 @@ Servers::Replacement Rebuilds::replacement() const {
 
 // ---- what is asked for
 
+RebuildCaller Rebuilds::caller_of(const ClientRequest& request, Milliseconds timeout) const {
+  RebuildCaller caller{request.handle(), !request.is_control(), timeout};
+  if (caller.is_client) caller.answer_by = now_.steady + limits::kRebuildCallPatience;
+  return caller;
+}
+
 void Rebuilds::call(ClientRequest& request, const RebuildArguments& arguments) {
   if (desk_.refuse_when_throttled(request)) return;
   servers_.killer().on_wanted();
-  rebuilder_.call({request.handle(), !request.is_control(), arguments.timeout}, arguments,
-                  desk_.turn());
+  rebuilder_.call(caller_of(request, arguments.timeout), arguments, desk_.turn());
 }
 
 void Rebuilds::restart(const ClientRequest& call, const std::string& kill_report) {
   servers_.killer().on_wanted();
-  RebuildCaller caller{call.handle(), !call.is_control()};
+  RebuildCaller caller = caller_of(call, RebuildArguments().timeout);
   caller.kill_report = kill_report;
   rebuilder_.restart(std::move(caller), desk_.turn());
 }
@@ -72,7 +77,7 @@ void Rebuilds::reload(const Reload& wanted, const ClientRequest* caller) {
   servers_.killer().on_wanted();
   std::optional<RebuildCaller> waiting;
   if (caller != nullptr) {
-    waiting = {caller->handle(), !caller->is_control(), wanted.how.timeout};
+    waiting = caller_of(*caller, wanted.how.timeout);
   }
   rebuilder_.reload(wanted, waiting, may_replace_new_child(), desk_.turn());
 }
@@ -319,6 +324,25 @@ void Rebuilds::on_timeout() {
                     caller.is_client ? "; call again to wait longer" + hint()
                                      : "; mcp-sitter ctl status shows it"),
         true);
+  }
+}
+
+void Rebuilds::on_answer_due() {
+  for (const RebuildCaller& caller : rebuilder_.on_answer_due(now_)) {
+    std::string what = "the new server is still on its way";
+    if (rebuilder_.is_building()) {
+      const auto age = duration_cast<std::chrono::seconds>(rebuilder_.build()->age(now_));
+      const std::string line = one_line(rebuilder_.newest_line());
+      what = fmt::format("still building ({}s{}{})", age.count(), line.empty() ? "" : ", ", line);
+    }
+    const bool is_kill = !caller.kill_report.empty();
+    desk_.answer_tool_text(caller.request,
+                           fmt::format("[mcp-sitter] {}; it goes on{}.{}{}", what,
+                                       is_kill ? hint()
+                                               : fmt::format(": call {} again to wait",
+                                                             desk_.names().name(Builtin::rebuild)),
+                                       is_kill ? "\n" : "", caller.kill_report),
+                           false);
   }
 }
 

@@ -85,6 +85,8 @@ class Rebuilds {
   std::optional<Instant> quiet_deadline() const;
   /// Answers the callers whose `timeout_seconds` is over while others still wait.
   void on_timeout();
+  /// Answers the calls of the client that have waited for `limits::kRebuildCallPatience`.
+  void on_answer_due();
   void on_build_line(const fact::ChildErrorLine& fact);
   /// Sends the newest line of the build to the callers that have asked for progress.
   void tell_build_progress();
@@ -123,6 +125,7 @@ class Rebuilds {
   std::string unserved_clause() const;
 
  private:
+  RebuildCaller caller_of(const ClientRequest& request, Milliseconds timeout) const;
   bool may_replace_new_child() const;
   bool may_end(Child& child);
   bool is_awaited(const Child& child) const;
