@@ -53,7 +53,16 @@ TEST_F(BridgeLongBuildTest, TheNextCallJoinsTheBuildForAHundredSeconds) {
   dies(build(1), 0);
   opens(2);
   EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("\"id\":3,"), HasSubstr("succeeded"),
+                                           HasSubstr("has joined a build that had run for 3m"),
                                            HasSubstr("server restarted"))));
+}
+
+TEST_F(BridgeLongBuildTest, TheCancellationOfTheNextCallLeavesTheBuildRunning) {
+  wait_for_the_answer();
+  client(rebuild(2));
+  client(cancelled(2));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 2);
 }
 
 TEST_F(BridgeLongBuildTest, ACallBehindTheEndOfTheBuildBeginsAnother) {
