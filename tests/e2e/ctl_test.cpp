@@ -90,7 +90,7 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   const long second = client.child_pid();
   EXPECT_THAT(ctl({"kill"}).output, HasSubstr(std::to_string(second)));
   EXPECT_TRUE(ends(second));
-  EXPECT_THAT(ctl({"kill"}).output, HasSubstr("no process was running"));
+  EXPECT_THAT(ctl({"kill"}).output, HasSubstr("The server was not running (killed by ctl kill"));
   EXPECT_EQ(client.end(), 0);
 }
 

@@ -54,6 +54,8 @@ TEST_F(Rebuild, AKillMayStartTheServerAgainAtOnce) {
   ScriptedClient client({.options = {"--cwd", directory_.path()}, .command = {"sh", "server.sh"}});
   EXPECT_THAT(client.open()["instructions"].get<std::string>(),
               HasSubstr(R"(After an edit, call sitter_kill {"restart": true};)"));
+  // The server answers in order, so the list of its tools was taken before.
+  EXPECT_EQ(client.echo("a"), "a");
   const long before = client.child_pid();
   directory_.write("tools.json", kTwoTools);
   EXPECT_THAT(client.text_of_call("sitter_kill", {{"restart", true}}),
