@@ -55,7 +55,11 @@ Children::Children(EventLoop& loop, Parts parts,
     : loop_(loop), parts_(parts), events_of_(std::move(events_of)), last_binary_(parts_.command) {}
 
 std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime now) {
-  const PlannedLaunch planned = plan_launch(parts_.command);
+  LaunchRequest request = parts_.command;
+  // Which file the build makes is a guess. After a build, only the start shows whether it was
+  // right.
+  if (std::exchange(has_built_, false)) request.is_built = false;
+  const PlannedLaunch planned = plan_launch(request);
   started_files_ = command_files(parts_.command, planned);
   LoadedBinary binary(parts_.command);
   binary.before_start(planned);
@@ -417,6 +421,7 @@ std::vector<Fact> Children::ended() {
                 core_dump_of(reaped.pid, child->program, child->cwd, child->binary.started())};
       status.core = crash_.dump.where;
     }
+    if (is_build(child->gen())) has_built_ = status.code == 0;
     facts.emplace_back(fact::ChildExited{child->gen(), std::move(status)});
   }
   for (Child& child : children_) {

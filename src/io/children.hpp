@@ -143,6 +143,8 @@ class Children {
   int keepers_started_ = 1;
   /// The binary of the last child that has gone.
   LoadedBinary last_binary_;
+  /// Whether a build has succeeded since the last start.
+  bool has_built_ = false;
   std::string started_files_;
   struct Crash {
     Generation gen = kNoGeneration;

@@ -359,20 +359,19 @@ describe('a daemon that the bridge starts', () => {
     await box.nothingLeft();
   });
 
-  test('without it lives on, and the next bridge uses it', async (t) => {
+  test('without it lives on, and belongs to the next bridge with the same command', async (t) => {
     const box = new Sandbox(t);
     const { url, command, env } = await unstarted(box);
 
     const one = await Session.open(box, bridged(url, '--', ...command), { env });
     assert.deepEqual(blocks(await one.call('echo')), ['an echo']);
     await one.client.close();
+    const [{ pid }] = box.processes().filter(({ command: words }) => words.includes('sdk1.mjs'));
     const two = await Session.open(box, bridged(url, '--own-daemon', '--', ...command), { env });
     assert.deepEqual(blocks(await two.call('echo')), ['an echo']);
-    const killed = textOf(await two.call('sitter_kill'));
+    const { killed } = JSON.parse(textOf(await two.call('sitter_kill')));
+    assert.ok(killed.some((one) => one.pid === pid && one.relation === 'child'));
     await two.client.close();
-    const [{ pid }] = box.processes().filter(({ command: words }) => words.includes('sdk1.mjs'));
-    assert.match(killed, new RegExp(`\\b${pid}\\b`));
-    process.kill(pid, 'SIGKILL');
     await box.nothingLeft();
   });
 });
