@@ -327,7 +327,7 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
 
 std::optional<Fact> Children::carry_out(const order::LookAtProcess& order, WallTime) {
   const auto child = at(order.gen);
-  if (child == children_.end()) return fact::ProcessSeen{order.gen};
+  if (child == children_.end()) return fact::ProcessSeen{.gen = order.gen, .debugger = {}};
   return child->look.at(order.gen, child->process->unit().members(not_of(order.gen)));
 }
 
