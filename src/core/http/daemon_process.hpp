@@ -11,9 +11,8 @@
 
 namespace sitter {
 
-/// The process of a daemon that was started here, by this session or an earlier one, and the orders
-/// for it. It outlives a session that
-/// is lost, and the next child takes it over.
+/// The process of a daemon that this or an earlier bridge has started, and the orders for it. It
+/// outlives a session that is lost, and the next child takes it over.
 ///
 ///     none --find()--> seeking --> running
 ///       |                 \--> none

@@ -35,10 +35,21 @@ constexpr std::size_t kPipes = 3;
 /// A process that was stopped never answers.
 constexpr timeval kAnswerWait{0, 500'000};
 
-/// Room for the three pipes beside the bytes of a message.
-union Control {
-  cmsghdr first;
-  char bytes[CMSG_SPACE(kPipes * sizeof(int))];
+/// A message that hands the three pipes over, together with the number of the bytes that follow it.
+struct Handover {
+  explicit Handover(std::size_t count) : size(count) {
+    message.msg_iov = &begin;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  Handover(const Handover&) = delete;
+  Handover& operator=(const Handover&) = delete;
+
+  std::size_t size;
+  iovec begin{&size, sizeof size};
+  alignas(cmsghdr) char control[CMSG_SPACE(kPipes * sizeof(int))] = {};
+  msghdr message{};
 };
 
 class Drain {
@@ -89,24 +100,18 @@ class Drain {
 
   bool hand_over(int bridge) const {
     const int pipes[kPipes] = {kInput, kOutput, kError};
-    std::size_t size = kept_.size();
-    iovec begin{&size, sizeof size};
-    Control control{};
-    msghdr message{};
-    message.msg_iov = &begin;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    Handover handover(kept_.size());
+    cmsghdr* const rights = CMSG_FIRSTHDR(&handover.message);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(sizeof pipes);
     std::memcpy(CMSG_DATA(rights), pipes, sizeof pipes);
     fcntl(bridge, F_SETFL, 0);
     setsockopt(bridge, SOL_SOCKET, SO_SNDTIMEO, &kAnswerWait, sizeof kAnswerWait);
-    if (sendmsg(bridge, &message, 0) != static_cast<ssize_t>(sizeof size)) return false;
-    for (std::size_t sent = 0; sent < size;) {
-      const ssize_t count = write(bridge, kept_.data() + sent, size - sent);
+    const ssize_t told = sendmsg(bridge, &handover.message, 0);
+    if (told != static_cast<ssize_t>(sizeof handover.size)) return false;
+    for (std::size_t sent = 0; sent < kept_.size();) {
+      const ssize_t count = write(bridge, kept_.data() + sent, kept_.size() - sent);
       if (count <= 0) return false;
       sent += static_cast<std::size_t>(count);
     }
@@ -158,16 +163,9 @@ std::optional<OutputDrain::Taken> OutputDrain::take(const std::string& socket) {
   FileDescriptor connection = connect_to_socket(socket);
   if (!connection.is_open() || fcntl(connection.number(), F_SETFL, 0) != 0) return std::nullopt;
   setsockopt(connection.number(), SOL_SOCKET, SO_RCVTIMEO, &kAnswerWait, sizeof kAnswerWait);
-  std::size_t size = 0;
-  iovec begin{&size, sizeof size};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &begin;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
-  const ssize_t count = recvmsg(connection.number(), &message, 0);
-  const cmsghdr* const rights = count <= 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  Handover handover(0);
+  const ssize_t count = recvmsg(connection.number(), &handover.message, 0);
+  const cmsghdr* const rights = count <= 0 ? nullptr : CMSG_FIRSTHDR(&handover.message);
   if (rights == nullptr || rights->cmsg_type != SCM_RIGHTS ||
       rights->cmsg_len != CMSG_LEN(kPipes * sizeof(int))) {
     return std::nullopt;
@@ -176,6 +174,7 @@ std::optional<OutputDrain::Taken> OutputDrain::take(const std::string& socket) {
   std::memcpy(pipes, CMSG_DATA(rights), sizeof pipes);
   Launched daemon{0, FileDescriptor(pipes[0]), FileDescriptor(pipes[1]), FileDescriptor(pipes[2])};
   for (const int pipe : pipes) fcntl(pipe, F_SETFD, FD_CLOEXEC);
+  const std::size_t size = handover.size;
   if (count != static_cast<ssize_t>(sizeof size) || size > limits::kLeftErrorMax) {
     return std::nullopt;
   }
