@@ -13,6 +13,7 @@
 #include "io/cli_backend.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
+#include "io/files/era_cache.hpp"
 #include "io/http_backend.hpp"
 #include "io/process/keeper.hpp"
 #include "io/stdio_backend.hpp"
@@ -100,6 +101,9 @@ int run(int argc, char** argv) {
     log->write(sitter::order::Log::Level::warn, std::string(sitter::kNoKeeper));
   }
   options.bridge.seed = sitter::random_seed();
+  if (!options.daemon && !options.cli) {
+    options.bridge.is_of_earlier_era = sitter::is_of_earlier_era(options.command);
+  }
 
   sitter::Driver driver({std::move(options.bridge), std::move(options.command),
                          std::move(options.build),

@@ -51,6 +51,9 @@ struct BridgeConfig {
   ServerKind kind = ServerKind::process;
   /// How long a request waits for a daemon that cannot be reached.
   Milliseconds wait_for_server{30000};
+  /// The server is known to speak only revisions with initialize (`order::RememberEra`), so that a
+  /// probe need not start it.
+  bool is_of_earlier_era = false;
   /// An edit needs no build: an interpreter or a runner runs the source.
   bool needs_no_build = false;
   /// As given; empty for the bridge's own working directory.

@@ -100,6 +100,17 @@ struct ReadStack {
   Generation gen = kNoGeneration;
 };
 
+/// Keep for later bridges what the server has shown of its era.
+struct RememberEra {
+  enum class Sign {
+    knows_no_probe,  ///< it knows no server/discover, so it speaks only revisions with initialize
+    fails_probe,     ///< server/discover has failed in another way, which may have other causes
+    opens,           ///< it has opened a session; if it fails the probe too, that is its era
+    may_be_newer,    ///< it has answered server/discover, or has opened no session
+  };
+  Sign sign = Sign::opens;
+};
+
 /// Send a line over a connection of `mcp-sitter ctl`, which may be closed already.
 struct SendToControl {
   ControlId connection = 0;
@@ -126,6 +137,6 @@ using Order =
                  order::RenumberChild, order::CloseChildInput, order::SignalUnit,
                  order::ReleaseChild, order::SweepImage, order::InspectBinary,
                  order::CheckCommandFiles, order::LookAtSources, order::SendToControl, order::Log,
-                 order::Exit, order::LookAtProcess, order::ReadStack>;
+                 order::Exit, order::LookAtProcess, order::ReadStack, order::RememberEra>;
 
 }  // namespace sitter

@@ -14,6 +14,7 @@
 #include "doctor/doctor_session.hpp"
 #include "doctor/doctor_words.hpp"
 #include "doctor/environment_check.hpp"
+#include "io/files/era_cache.hpp"
 #include "io/process/process_table.hpp"
 #include "probe/json_words.hpp"
 
@@ -89,6 +90,15 @@ std::string reason_against_call(const Json& tool) {
   if (!is_true(member(tool, "annotations"), "readOnlyHint")) return "not marked read-only";
   const Json required = member(member(tool, "inputSchema"), "required");
   return required.is_array() && !required.empty() ? "needs arguments" : "";
+}
+
+/// Why the server does not run, with the line of its stderr that tells most.
+std::string failure_of(DoctorSession& session, const Json& status) {
+  std::string failure = text_in(member(status, "lastFailure"), "what");
+  if (failure.empty()) failure = text_in(status, "summary");
+  const std::string errors = session.text_of("child_stderr", {{"lines", 100}});
+  for (const std::string_view line : last_words(errors, 1)) failure += fmt::format(": {}", line);
+  return failure;
 }
 
 struct Page {
@@ -180,6 +190,8 @@ class Examination {
         words_.checks_environment) {
       check_environment();
     }
+    // The last, since a server may leave behind what hinders every further start.
+    if (facts_.opening.is_open && facts_.kind == Kind::process) try_after_killed_start();
     return std::move(facts_);
   }
 
@@ -222,6 +234,8 @@ class Examination {
 
   void look_without_session() {
     on_step_("asking for revision 2026-07-28");
+    // The server is asked anew, whatever is known of it.
+    if (facts_.kind == Kind::process) forget_era(words_.options.command);
     const auto time = facts_.opening.time.value_or(Milliseconds::zero());
     look_with(Era::stateless, kDiscoveryWait + 3 * time);
   }
@@ -394,8 +408,7 @@ class Examination {
     const auto process = find_process(number_in(status, "childPid"));
     if (!is_true(status, "childReady") || !process) {
       termination.outcome = Outcome::not_restarted;
-      termination.how = text_in(member(status, "lastFailure"), "what");
-      if (termination.how.empty()) termination.how = text_in(status, "summary");
+      termination.how = failure_of(session, status);
       return;
     }
     on_step_("ending it with SIGTERM");
@@ -411,6 +424,31 @@ class Examination {
     termination.outcome = Outcome::survived;
   }
 
+  /// Some clients start the command only to probe it, kill it, and start it again at once.
+  void try_after_killed_start() {
+    on_step_("starting it right after a start that was killed");
+    const Era era = facts_.opening.revision.empty() ? Era::stateless : Era::initialize;
+    const DoctorSession::Start start{.deadline = deadline_};
+    {
+      DoctorSession killed(words_, era, start);
+      killed.open(opening_wait_);
+      const auto process = find_process(number_in(killed.settled_status(), "childPid"));
+      if (!process) return;
+      send_signal(*process, SIGKILL);
+    }
+    DoctorSession session(words_, era, start);
+    facts_.after_killed_start = failure_to_open(session, era, opening_wait_);
+  }
+
+  /// Empty if the server opens.
+  static std::string failure_to_open(DoctorSession& session, Era era, Milliseconds wait) {
+    const auto answer = session.open(wait);
+    const Json status = session.settled_status();
+    const bool is_open = era == Era::stateless ? answer && answer->contains("result")
+                                               : is_true(status, "childReady");
+    return is_open ? "" : failure_of(session, status);
+  }
+
   void check_environment() {
     on_step_("starting it with a short environment");
     const Era era = facts_.opening.revision.empty() ? Era::stateless : Era::initialize;
@@ -420,13 +458,8 @@ class Examination {
       DoctorSession session(
           words_, era,
           {.startup_timeout = wait, .environment = std::move(environment), .deadline = deadline_});
-      const auto answer = session.open(wait + kMargin);
-      const Json status = session.settled_status();
-      const bool opens = era == Era::stateless ? answer && answer->contains("result")
-                                               : is_true(status, "childReady");
-      std::string failure = text_in(member(status, "lastFailure"), "what");
-      if (!opens && failure.empty()) failure = text_in(status, "summary");
-      return EnvironmentTrial{opens, std::move(failure)};
+      std::string failure = failure_to_open(session, era, wait + kMargin);
+      return EnvironmentTrial{failure.empty(), std::move(failure)};
     });
   }
 

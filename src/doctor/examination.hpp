@@ -124,6 +124,8 @@ struct DoctorFacts {
   Lines errors;
   std::optional<End> end;
   std::optional<Termination> termination;
+  /// Why the server did not open right after another start of it was killed; empty if it did.
+  std::string after_killed_start;
   std::optional<Environment> environment;
 };
 

@@ -339,6 +339,15 @@ void add_termination(const DoctorFacts& facts, FindingList& findings) {
   }
 }
 
+void add_killed_start(const DoctorFacts& facts, FindingList& findings) {
+  if (facts.after_killed_start.empty()) return;
+  findings.complain("killed-start",
+                    fmt::format("did not open right after a start that was killed: {}",
+                                shown_failure(facts.after_killed_start)),
+                    "take a lock or a port that is in use only once it is needed, or wait for it: "
+                    "some clients start the server to probe it, kill it, and start it again");
+}
+
 void add_environment(const DoctorFacts& facts, FindingList& findings) {
   if (!facts.environment) return;
   const DoctorFacts::Environment& environment = *facts.environment;
@@ -407,6 +416,7 @@ std::vector<Finding> findings_in(const DoctorFacts& facts) {
   add_end(facts, findings);
   add_descendants(facts, findings);
   add_termination(facts, findings);
+  add_killed_start(facts, findings);
   add_environment(facts, findings);
   return findings.take();
 }

@@ -11,6 +11,7 @@
 #include "io/control/other_bridge.hpp"
 #include "io/files/binary_info.hpp"
 #include "io/files/daemon_record.hpp"
+#include "io/files/era_cache.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch.hpp"
 #include "io/process/reaper.hpp"
@@ -60,7 +61,7 @@ std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime
   // right.
   if (std::exchange(has_built_, false)) request.is_built = false;
   const PlannedLaunch planned = plan_launch(request);
-  started_files_ = command_files(parts_.command, planned);
+  note_start(planned);
   LoadedBinary binary(parts_.command);
   binary.before_start(planned);
   return start(order.gen, planned, std::move(binary), now);
@@ -175,7 +176,7 @@ std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallT
   *child->number = order.gen;
   // The new server has read the files at the latest now.
   const PlannedLaunch planned = plan_launch(parts_.command);
-  started_files_ = command_files(parts_.command, planned);
+  note_start(planned);
   child->binary = LoadedBinary(parts_.command);
   child->binary.before_start(planned);
   child->binary.on_started(child->process->pid(), now);
@@ -390,8 +391,16 @@ std::string Children::binary_path() const {
   return binary.path();
 }
 
-void Children::note_files() {
-  started_files_ = command_files(parts_.command, plan_launch(parts_.command));
+void Children::note_files() { note_start(plan_launch(parts_.command)); }
+
+void Children::note_start(const PlannedLaunch& planned) {
+  started_files_ = command_files(parts_.command, planned);
+  started_era_ = era_key(planned, started_files_);
+}
+
+std::optional<Fact> Children::carry_out(const order::RememberEra& order, WallTime) {
+  note_era(started_era_, order.sign);
+  return std::nullopt;
 }
 
 std::optional<Fact> Children::carry_out(const order::CheckCommandFiles&, WallTime) {

@@ -174,6 +174,9 @@ struct OrderText {
   std::string operator()(const order::ReadStack& a) {
     return fmt::format("read where child {} has crashed", a.gen);
   }
+  std::string operator()(const order::RememberEra& a) {
+    return fmt::format("remember sign {} of the era", static_cast<int>(a.sign));
+  }
   std::string operator()(const order::StartRun& a) {
     return fmt::format("start run {}: {}", a.gen,
                        abridged(fmt::format("{}", fmt::join(a.arguments, " "))));

@@ -347,15 +347,17 @@ TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildWasStopped) {
                         "shows the build)"));
 }
 
-TEST_F(BridgeFirstBuildTest, AProbeWaitsForTheBuildToo) {
-  client(enveloped(1, "server/discover"));
+TEST_F(BridgeFirstBuildTest, AProbeBuildsNothing) {
+  client(enveloped("\"p\"", "server/discover"));
   start_finds_no_command(1);
-  EXPECT_THAT(done(), ElementsAre("start 1", "start build 1"));
-  started(build(1));
-  dies(build(1), 0);
-  EXPECT_THAT(done(), Contains("start 2"));
+  EXPECT_THAT(done(),
+              ElementsAre("start 1", AllOf(HasSubstr(R"json("id":"p")json"), HasSubstr("-32601"))));
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("start 2"));
   start_finds_no_command(2);
-  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32601"), HasSubstr("still does not exist"))));
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  started(build(1));
+  dies(build(1), 2);
 }
 
 TEST_F(BridgeFirstBuildTest, ARebuildAndAReloadBuildTheMissingServer) {

@@ -151,5 +151,50 @@ TEST_F(BridgeProbeTest, ANotificationBehindARequestThatProbesNothingIsDropped) {
   EXPECT_THAT(logs(), Contains(HasSubstr("came before initialize, and was dropped")));
 }
 
+TEST_F(BridgeProbeTest, AServerThatIsKnownToFailIsNotStarted) {
+  config.is_of_earlier_era = true;
+  client(enveloped("\"p\"", "server/discover"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr(R"json("id":"p","error":{"code":-32601)json"),
+                                        HasSubstr("it was not started"))));
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + initialize(0)));
+  opens(1);
+  client(initialized());
+  opens(1);
+  done();
+  client(enveloped(2, "server/discover"));
+  EXPECT_THAT(done(), Contains("child 1 " + enveloped(2, "server/discover")));
+  child(1, error(2, -32601, "Method not found"));
+}
+
+TEST_F(BridgeProbeTest, WhatAServerShowsOfItsEraIsRemembered) {
+  using Sign = order::RememberEra::Sign;
+  const auto probe = [this](const std::string& answer) {
+    client(enveloped("\"p\"", "server/discover"));
+    child(1, answer);
+    return std::exchange(era_signs, {});
+  };
+  EXPECT_THAT(probe(error("\"p\"", -32601, "Method not found")), ElementsAre(Sign::knows_no_probe));
+  EXPECT_THAT(probe(error("\"p\"", -32602, "Invalid params")), ElementsAre(Sign::fails_probe));
+  // A server of the new era may not speak the client's version.
+  EXPECT_THAT(probe(error("\"p\"", -32022, "Unsupported version")), IsEmpty());
+  EXPECT_THAT(probe(result("\"p\"", R"json({"supportedVersions":["2026-07-28"]})json")),
+              ElementsAre(Sign::may_be_newer));
+  client(initialize(0));
+  opens(1);
+  EXPECT_THAT(era_signs, ElementsAre(Sign::opens));
+}
+
+TEST_F(BridgeProbeTest, AnEndOnTheProbeAndARefusedOpeningAreRemembered) {
+  using Sign = order::RememberEra::Sign;
+  client(enveloped("\"p\"", "server/discover"));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(era_signs, ElementsAre(Sign::fails_probe));
+  client(initialize(0));
+  child(2, error(0, -32601, "Method not found"));
+  EXPECT_THAT(era_signs, ElementsAre(Sign::fails_probe, Sign::may_be_newer));
+}
+
 }  // namespace
 }  // namespace sitter

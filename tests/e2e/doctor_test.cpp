@@ -209,6 +209,18 @@ TEST_F(Doctor, ASecondStartThatFailsIsAProblem) {
   EXPECT_THAT(run.about("restart"), HasSubstr("exit 6"));
 }
 
+TEST_F(Doctor, AStartThatFailsAfterAKilledStartIsAProblem) {
+  const std::string lock = directory_ / "lock";
+  const std::string script = directory_.write_script(
+      "server", "mkdir '" + lock + "' || { echo 'another server runs' >&2; exit 6; }\n" +
+                    "trap 'rmdir \"" + lock + "\"' EXIT\ntrap 'kill $!; exit 0' TERM\n" +
+                    fake_in_shell() + " <&0 &\nwait $!");
+  const Run run = run_json({}, {script});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.json()["problems"], 1) << run.output;
+  EXPECT_THAT(run.about("killed-start"), HasSubstr("another server runs"));
+}
+
 TEST_F(Doctor, AnotherServerOfTheSameFileIsLeftAlone) {
   Program other({.command = fake()});
   other.write(R"json({"jsonrpc":"2.0","id":1,"method":"ping"})json"

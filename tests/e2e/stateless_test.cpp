@@ -45,6 +45,23 @@ TEST(Stateless, ACrashInACallIsReadAtOnceAndTheNextCallTellsOfIt) {
               AllOf(HasSubstr("server restarted (spawn #2"), HasSubstr("back")));
 }
 
+TEST(Stateless, AServerThatHasFailedAProbeIsNotStartedForTheNext) {
+  TemporaryDirectory directory;
+  const std::string journal = directory / "journal";
+  const auto probe = [&] {
+    ScriptedClient client({.command = fake({"--journal", journal}),
+                           .environment = {"XDG_CACHE_HOME=" + directory.path()}});
+    client.speak_stateless();
+    client.request("p", "server/discover");
+    return client.answer("p")["error"]["code"];
+  };
+  EXPECT_EQ(probe(), -32601);
+  const std::string asked = contents_of(journal);
+  EXPECT_THAT(asked, HasSubstr("server/discover"));
+  EXPECT_EQ(probe(), -32601);
+  EXPECT_EQ(contents_of(journal), asked);
+}
+
 TEST(Stateless, OurOwnRequestsCarryTheClientsEnvelope) {
   ScriptedClient client({.command = stateless()});
   client.speak_stateless();

@@ -264,6 +264,8 @@ void BridgeTest::write_down(const Order& order) {
     }
   } else if (const auto* const stack = std::get_if<order::ReadStack>(&order)) {
     add_word("read stack of", stack->gen);
+  } else if (const auto* const era = std::get_if<order::RememberEra>(&order)) {
+    era_signs.push_back(era->sign);
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     add_word("check files");
   } else if (const auto* const l = std::get_if<order::LookAtSources>(&order)) {

@@ -37,6 +37,8 @@ class BridgeTest : public ClientScript {
   std::string debugger;
   /// What each child does.
   std::string activity;
+  /// What the bridge has remembered of the era, in order.
+  std::vector<order::RememberEra::Sign> era_signs;
   /// How often the bridge has looked at a process.
   int process_looks = 0;
   /// Whether the command's files have changed since the last start.

@@ -46,6 +46,8 @@ void send_to_oneself(int number) {
   if (!start.cwd.empty() && chdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   if (start.cwd_is_gone && rmdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   if (start.pending_signal) send_to_oneself(*start.pending_signal);
+  // One test must not know what another has shown of the same server.
+  putenv(const_cast<char*>("XDG_CACHE_HOME=/dev/null"));
   for (const std::string& entry : start.environment) putenv(const_cast<char*>(entry.c_str()));
   execv(command[0], const_cast<char* const*>(command));
   _exit(kExecFailed);

@@ -108,6 +108,7 @@ struct OrderParts : Parts {
   void operator()(const order::LookAtSources& o) const { one(o.gen); }
   void operator()(const order::LookAtProcess&) const {}
   void operator()(const order::ReadStack&) const {}
+  void operator()(const order::RememberEra&) const {}
   void operator()(const order::SendToControl& o) const { all(o.connection, o.line); }
   void operator()(const order::Log& o) const { all(o.level, o.text); }
   void operator()(const order::Exit& o) const { all(o.code, o.may_wait); }

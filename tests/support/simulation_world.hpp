@@ -111,6 +111,7 @@ class World {
   void carry_out(order::LookAtSources& order);
   void carry_out(order::LookAtProcess& order);
   void carry_out(order::ReadStack&) {}
+  void carry_out(order::RememberEra&) {}
   void carry_out(order::SendToControl& order);
   void carry_out(order::Log& order);
   void carry_out(order::Exit& order);

@@ -352,12 +352,18 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
 /// Learns from the answer whether the child knows the client's version, and whether it knows the
 /// revision at all.
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
+  using Sign = order::RememberEra::Sign;
+  const bool is_probe = request.method == Method::server_discover;
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {
       desk_.opening().on_version_refused(request.envelope);
+    } else if (is_probe) {
+      const bool is_unknown = has_code(answer.error, ErrorCode::method_not_found);
+      servers_.remember(is_unknown ? Sign::knows_no_probe : Sign::fails_probe);
     }
     return;
   }
+  if (is_probe) servers_.remember(Sign::may_be_newer);
   if (desk_.opening().on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
@@ -382,6 +388,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
     return;
   }
   ClientRequest& request = *desk_.asked_opening();
+  servers_.remember(order::RememberEra::Sign::opens);
   desk_.opening().on_answered(result);
   Edits edits(line);
   if (const auto id = request.id(); id != message.id) {

@@ -193,6 +193,13 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
                                    brief(message.method_text, 100)));
     return;
   }
+  const bool is_probe = message.method == Method::server_discover;
+  if (is_probe && config_.is_of_earlier_era && servers_.generations().last() == kNoGeneration) {
+    desk_.answer_error(request, ErrorCode::method_not_found,
+                       "the server speaks only revisions with initialize, as an earlier start of "
+                       "the same files has shown; it was not started");
+    return;
+  }
   if (child != nullptr && child->input.is_deaf()) {
     news_.fail(request, news_.report_of({}, {}, Reach::not_delivered));
     return;

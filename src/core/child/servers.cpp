@@ -107,6 +107,10 @@ bool Servers::may_end(Child& child) {
   return child.life.pid() == 0 || child.debugger.lets_end(child.gen(), now_, out_);
 }
 
+void Servers::remember(order::RememberEra::Sign sign) {
+  if (traits_.has_process && !traits_.has_address) out_.push(order::RememberEra{sign});
+}
+
 void Servers::look_at_process(const Child& child) {
   if (child.life.pid() != 0) out_.push(order::LookAtProcess{child.gen()});
 }

@@ -131,6 +131,8 @@ class Servers {
   /// A limit or a reload would end this child. Returns false while a debugger is attached to it; to
   /// be asked again in the next round.
   bool may_end(Child& child);
+  /// Keeps what this kind of server shows of its era when it is probed or opened.
+  void remember(order::RememberEra::Sign sign);
   /// Orders a look at the process of this child, if there is one here.
   void look_at_process(const Child& child);
 

@@ -197,6 +197,9 @@ Servers::Ended Servers::on_over(Child dead) {
     replays_.blame(dead, end, desk_.requests());
   }
   if (was_probed) {
+    if (end.reason == EndReason::exited || end.reason == EndReason::crashed) {
+      remember(order::RememberEra::Sign::fails_probe);
+    }
     out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
   } else {
     out_.log(is_deliberate || is_replaced ? Level::info : Level::warn,

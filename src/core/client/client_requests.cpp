@@ -260,9 +260,10 @@ ClientRequests::Waiting ClientRequests::next_waiting() {
   return first;
 }
 
-const ClientRequest* ClientRequests::first_waiting_request() const {
-  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& waiting) {
-    return waiting.request != nullptr;
+const ClientRequest* ClientRequests::first_waiting_request(bool with_probes) const {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+    return waiting.request != nullptr &&
+           (with_probes || waiting.request->method != Method::server_discover);
   });
   return first == waiting_.end() ? nullptr : first->request;
 }

@@ -259,8 +259,9 @@ class ClientRequests {
 
   /// How many requests and notifications wait.
   std::size_t waiting_count() const { return waiting_.size(); }
-  /// The first request that waits. Null if only notifications wait, or nothing.
-  const ClientRequest* first_waiting_request() const;
+  /// The first request that waits, a probe only `with_probes`. Null if only notifications wait, or
+  /// nothing.
+  const ClientRequest* first_waiting_request(bool with_probes = true) const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// Since when the oldest waiting request has waited, and all requests that have waited since
   /// `then` or longer. Openings are left out, because they have rules of their own, and so are

@@ -86,6 +86,11 @@ bool Desk::needs_server() const {
          streams_.is_waiting();
 }
 
+bool Desk::needs_build() const {
+  return asked_opening() != nullptr || requests_.first_waiting_request(false) != nullptr ||
+         streams_.is_waiting();
+}
+
 bool Desk::refuse_when_throttled(ClientRequest& request) {
   if (!throttle_.refuses()) return false;
   answer_error(request, ErrorCode::internal_error,

@@ -62,6 +62,9 @@ class Desk {
   void wait(ClientRequest& request, Line line);
   /// Whether something waits for a server that serves.
   bool needs_server() const;
+  /// The same, if a build may have to make the server first. A client that only probes does not
+  /// wait for a build, and may start the same command again meanwhile.
+  bool needs_build() const;
   /// Refuses the request if those in flight hold too many bytes. Returns whether it was refused.
   bool refuse_when_throttled(ClientRequest& request);
   /// Answers every message whose id can be read in a line that is not valid JSON.

@@ -83,7 +83,7 @@ void Rebuilds::reload(const Reload& wanted, const ClientRequest* caller) {
 }
 
 bool Rebuilds::build_first() {
-  if (!servers_.is_unbuilt() || !desk_.needs_server() || servers_.killer().is_killing() ||
+  if (!servers_.is_unbuilt() || !desk_.needs_build() || servers_.killer().is_killing() ||
       !ending_.is_none()) {
     return false;
   }

@@ -43,7 +43,7 @@ class Rebuilds {
   /// Asks for a reload. `caller` gets the answer; it may be null.
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
   /// The requests that wait need a build, since the command of the server is missing. Returns false
-  /// if no build may bring it.
+  /// if no build may bring it, or if the client only probes.
   bool build_first();
 
   /// Lets the rebuild go on if what it waits for has happened. If it has ended, returns the report,

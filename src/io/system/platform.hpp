@@ -23,6 +23,9 @@ extern const int kTcpSilenceOption;
 /// The folder below HOME in which programs keep the settings of a user: "/.config".
 extern const std::string_view kSettingsFolder;
 
+/// The folder below HOME in which programs keep what they can do without: "/.cache".
+extern const std::string_view kCacheFolder;
+
 struct Pipe {
   FileDescriptor read_end;
   FileDescriptor write_end;

@@ -43,6 +43,7 @@ void for_each_descriptor(int first, Action action) {
 
 const int kTcpSilenceOption = TCP_KEEPIDLE;
 const std::string_view kSettingsFolder = "/.config";
+const std::string_view kCacheFolder = "/.cache";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

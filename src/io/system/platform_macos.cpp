@@ -35,6 +35,7 @@ const bool kHadTerminal = has_terminal();
 
 const int kTcpSilenceOption = TCP_KEEPALIVE;
 const std::string_view kSettingsFolder = "/Library/Application Support";
+const std::string_view kCacheFolder = "/Library/Caches";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.hpp"
+#include "io/files/binary_info.hpp"
+#include "io/files/era_cache.hpp"
+#include "io/system/file_descriptor.hpp"
+#include "io/system/platform.hpp"
+
+namespace sitter {
+namespace {
+
+/// Longer than any file that was written here.
+constexpr std::size_t kFileMax = 64 * 1024;
+
+constexpr std::string_view kEarlier = "earlier";
+/// The probe has failed, and no session was opened yet.
+constexpr std::string_view kUnsure = "unsure";
+
+/// Variables that say where a terminal is, and change from one start to the next.
+constexpr std::array<std::string_view, 11> kPlaces = {
+    "_",       "SHLVL",   "PWD",  "OLDPWD",    "WINDOWID",      "TERM_SESSION_ID",
+    "GPG_TTY", "SSH_TTY", "TMUX", "TMUX_PANE", "XDG_SESSION_ID"};
+
+/// The hash of a command, and what is known of it.
+using Entry = std::pair<std::string, std::string>;
+
+/// The folder of the cache; empty if the environment names none.
+std::string cache_folder() {
+  const char* const named = std::getenv("XDG_CACHE_HOME");
+  if (named != nullptr && named[0] == '/') return named;
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home).append(platform::kCacheFolder) : "";
+}
+
+std::vector<Entry> read_entries(const std::string& path) {
+  std::string problem;
+  const std::string text = read_whole_file(path, kFileMax, problem).value_or("");
+  std::vector<Entry> entries;
+  for (const std::string_view line : text_lines(text)) {
+    const std::size_t space = line.find(' ');
+    if (space != line.npos) entries.emplace_back(line.substr(0, space), line.substr(space + 1));
+  }
+  return entries;
+}
+
+void write_entries(const std::string& folder, const std::string& path,
+                   const std::vector<Entry>& entries) {
+  mkdir(cache_folder().c_str(), S_IRWXU);
+  mkdir(folder.c_str(), S_IRWXU);
+  std::string text;
+  for (const auto& [key, era] : entries) text += fmt::format("{} {}\n", key, era);
+  const std::string next = fmt::format("{}.{}", path, getpid());
+  unlink(next.c_str());
+  const FileDescriptor file(
+      open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) return;
+  const ssize_t written = write(file.number(), text.data(), text.size());
+  const bool is_whole = written == static_cast<ssize_t>(text.size());
+  // A reader sees either the file before or the whole file after.
+  if (!is_whole || rename(next.c_str(), path.c_str()) != 0) unlink(next.c_str());
+}
+
+/// What is known after the sign; nothing if nothing is to be kept.
+std::optional<std::string_view> after(const std::optional<std::string_view>& known,
+                                      order::RememberEra::Sign sign) {
+  using Sign = order::RememberEra::Sign;
+  switch (sign) {
+    case Sign::knows_no_probe:
+      return kEarlier;
+    case Sign::fails_probe:
+      return known.value_or(kUnsure);
+    case Sign::opens:
+      return known ? std::optional(kEarlier) : std::nullopt;
+    case Sign::may_be_newer:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string era_key(const PlannedLaunch& planned, const std::string& files) {
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  if (plan == nullptr) return {};
+  std::vector<std::string> environment;
+  for (const std::string& entry : plan->environment) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    if (std::find(kPlaces.begin(), kPlaces.end(), name) == kPlaces.end()) {
+      environment.push_back(entry);
+    }
+  }
+  std::sort(environment.begin(), environment.end());
+  const std::string_view end("\0", 1);
+  const std::string known =
+      fmt::format("{0}{4}{1}{4}{4}{2}{4}{3}", plan->cwd, fmt::join(plan->arguments, end),
+                  fmt::join(environment, end), files, end);
+  return fmt::format("{:016x}", std::hash<std::string>()(known));
+}
+
+bool is_of_earlier_era(const LaunchRequest& request) {
+  const std::vector<Entry> entries = read_entries(cache_folder() + "/mcp-sitter/eras");
+  if (entries.empty()) return false;
+  const PlannedLaunch planned = plan_launch(request);
+  const Entry wanted{era_key(planned, command_files(request, planned)), kEarlier};
+  return std::find(entries.begin(), entries.end(), wanted) != entries.end();
+}
+
+void note_era(const std::string& key, order::RememberEra::Sign sign) {
+  const std::string cache = cache_folder();
+  if (cache.empty() || key.empty()) return;
+  const std::string folder = cache + "/mcp-sitter";
+  const std::string path = folder + "/eras";
+  std::vector<Entry> entries = read_entries(path);
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Entry& entry) { return entry.first == key; });
+  std::optional<std::string_view> known;
+  if (found != entries.end()) known = found->second;
+  const auto next = after(known, sign);
+  if (next == known) return;
+  const std::string era(next.value_or(""));
+  if (found != entries.end()) entries.erase(found);
+  if (!era.empty()) entries.emplace_back(key, era);
+  if (entries.size() > kErasMax) entries.erase(entries.begin());
+  write_entries(folder, path, entries);
+}
+
+void forget_era(const LaunchRequest& request) {
+  const PlannedLaunch planned = plan_launch(request);
+  note_era(era_key(planned, command_files(request, planned)),
+           order::RememberEra::Sign::may_be_newer);
+}
+
+}  // namespace sitter
