@@ -61,9 +61,10 @@ std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime
   // right.
   if (std::exchange(has_built_, false)) request.is_built = false;
   const PlannedLaunch planned = plan_launch(request);
-  note_start(planned);
+  started_files_ = command_files(parts_.command, planned);
   LoadedBinary binary(parts_.command);
   binary.before_start(planned);
+  started_era_ = era_key(planned, binary.loaded());
   return start(order.gen, planned, std::move(binary), now);
 }
 
@@ -176,9 +177,10 @@ std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallT
   *child->number = order.gen;
   // The new server has read the files at the latest now.
   const PlannedLaunch planned = plan_launch(parts_.command);
-  note_start(planned);
+  started_files_ = command_files(parts_.command, planned);
   child->binary = LoadedBinary(parts_.command);
   child->binary.before_start(planned);
+  started_era_ = era_key(planned, child->binary.loaded());
   child->binary.on_started(child->process->pid(), now);
   child->has_sought_sources = false;
   child->sources.reset();
@@ -391,11 +393,8 @@ std::string Children::binary_path() const {
   return binary.path();
 }
 
-void Children::note_files() { note_start(plan_launch(parts_.command)); }
-
-void Children::note_start(const PlannedLaunch& planned) {
-  started_files_ = command_files(parts_.command, planned);
-  started_era_ = era_key(planned, started_files_);
+void Children::note_files() {
+  started_files_ = command_files(parts_.command, plan_launch(parts_.command));
 }
 
 std::optional<Fact> Children::carry_out(const order::RememberEra& order, WallTime) {

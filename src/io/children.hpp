@@ -126,7 +126,6 @@ class Children {
   std::optional<Fact> carry_out(const order::RememberEra& order, WallTime now);
 
   std::list<Child>::iterator at(Generation gen);
-  void note_start(const PlannedLaunch& planned);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
   void leave_record(Child& child, WallTime now);
   std::optional<OutputDrain> start_drain(const Launched& daemon) const;
@@ -147,8 +146,8 @@ class Children {
   LoadedBinary last_binary_;
   /// Whether a build has succeeded since the last start.
   bool has_built_ = false;
-  /// The files of the last start, and what its era is remembered by.
   std::string started_files_;
+  /// The `era_key` of the last start.
   std::string started_era_;
   struct Crash {
     Generation gen = kNoGeneration;

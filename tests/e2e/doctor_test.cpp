@@ -213,8 +213,8 @@ TEST_F(Doctor, AStartThatFailsAfterAKilledStartIsAProblem) {
   const std::string lock = directory_ / "lock";
   const std::string script = directory_.write_script(
       "server", "mkdir '" + lock + "' || { echo 'another server runs' >&2; exit 6; }\n" +
-                    "trap 'rmdir \"" + lock + "\"' EXIT\ntrap 'kill $!; exit 0' TERM\n" +
-                    fake_in_shell() + " <&0 &\nwait $!");
+                    "trap 'kill $!; exit 0' TERM\ntrap 'rmdir " + lock + "' EXIT\nexec 3<&0\n" +
+                    fake_in_shell() + " <&3 &\nwait $!\n");
   const Run run = run_json({}, {script});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.json()["problems"], 1) << run.output;

@@ -48,12 +48,15 @@ TEST(Stateless, ACrashInACallIsReadAtOnceAndTheNextCallTellsOfIt) {
 TEST(Stateless, AServerThatHasFailedAProbeIsNotStartedForTheNext) {
   TemporaryDirectory directory;
   const std::string journal = directory / "journal";
+  std::vector<std::string> command = fake({"--journal", journal});
+  command.insert(command.begin(), sitter_program());
   const auto probe = [&] {
-    ScriptedClient client({.command = fake({"--journal", journal}),
-                           .environment = {"XDG_CACHE_HOME=" + directory.path()}});
-    client.speak_stateless();
-    client.request("p", "server/discover");
-    return client.answer("p")["error"]["code"];
+    Program bridge({.command = command, .environment = {"XDG_CACHE_HOME=" + directory.path()}});
+    bridge.write(
+        R"json({"jsonrpc":"2.0","id":"p","method":"server/discover","params":{"_meta":{)json"
+        R"json("io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json"
+        "\n");
+    return Json::parse(bridge.read_line().value_or(""))["error"]["code"];
   };
   EXPECT_EQ(probe(), -32601);
   const std::string asked = contents_of(journal);

@@ -24,9 +24,9 @@ class EraCacheTest : public ::testing::Test {
   /// The server is started, and shows these signs one after the other.
   void shows(std::initializer_list<Sign> signs) const {
     const PlannedLaunch planned = plan_launch(request_);
-    for (const Sign sign : signs) note_era(era_key(planned, files()), sign);
+    const std::string key = era_key(planned, inspect(request_, planned, 0));
+    for (const Sign sign : signs) note_era(key, sign);
   }
-  std::string files() const { return command_files(request_, plan_launch(request_)); }
 
   testing::TemporaryDirectory directory_;
   const std::string cache_ = directory_ / "cache";
@@ -68,6 +68,14 @@ TEST_F(EraCacheTest, OnlyTheSameFileArgumentsEnvironmentAndDirectoryCount) {
   setenv("SHLVL", "7", 1);
   EXPECT_TRUE(is_of_earlier_era(request_)) << "it says nothing about the server";
   directory_.write_script("server", "exit 1 # newer");
+  EXPECT_FALSE(is_of_earlier_era(request_));
+}
+
+TEST_F(EraCacheTest, AServerWhoseFileIsNotKnownIsNotRemembered) {
+  request_.command = "docker";
+  request_.environment = {"PATH=" + directory_.path()};
+  directory_.write_script("docker", "exit 0");
+  shows({Sign::knows_no_probe});
   EXPECT_FALSE(is_of_earlier_era(request_));
 }
 

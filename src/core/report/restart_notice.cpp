@@ -168,7 +168,7 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
   add_last_words(notice, lines);
   if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
     lines.push_back(fmt::format(
-        R"(call a new tool with {} {{"tool": {}, "arguments": {{...}}}} if it is not in your list of tools)",
+        R"(call a new tool with {0} {{"tool": {1}, "arguments": {{...}}}} if it is not in your list of tools; if {0} is deferred, search for "{0}")",
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
   if (notice.failed_build) {

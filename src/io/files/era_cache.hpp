@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "io/files/binary_info.hpp"
 #include "io/process/launch_plan.hpp"
 #include "sitter/order.hpp"
 
@@ -14,9 +15,9 @@ namespace sitter {
 /// At most this many commands are remembered, those that were started last.
 inline constexpr std::size_t kErasMax = 64;
 
-/// What a command is known by: its words, its working directory, its environment, and its files
-/// (`command_files`). Empty if the command cannot be started.
-std::string era_key(const PlannedLaunch& planned, const std::string& files);
+/// What a command is known by: its words, its working directory, its environment, and the file
+/// under development. Empty if that file is not known, as behind `docker run`.
+std::string era_key(const PlannedLaunch& planned, const BinaryInfo& binary);
 
 /// Whether the command, as it would be started now, is known to speak only revisions with
 /// initialize.

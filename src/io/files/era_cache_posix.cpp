@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/base/text.hpp"
-#include "io/files/binary_info.hpp"
 #include "io/files/era_cache.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
@@ -24,6 +23,9 @@ namespace {
 
 /// Longer than any file that was written here.
 constexpr std::size_t kFileMax = 64 * 1024;
+
+constexpr std::string_view kFolder = "/mcp-sitter";
+constexpr std::string_view kFile = "/mcp-sitter/eras";
 
 constexpr std::string_view kEarlier = "earlier";
 /// The probe has failed, and no session was opened yet.
@@ -56,10 +58,10 @@ std::vector<Entry> read_entries(const std::string& path) {
   return entries;
 }
 
-void write_entries(const std::string& folder, const std::string& path,
-                   const std::vector<Entry>& entries) {
-  mkdir(cache_folder().c_str(), S_IRWXU);
-  mkdir(folder.c_str(), S_IRWXU);
+void write_entries(const std::string& cache, const std::vector<Entry>& entries) {
+  mkdir(cache.c_str(), S_IRWXU);
+  mkdir((cache + std::string(kFolder)).c_str(), S_IRWXU);
+  const std::string path = cache + std::string(kFile);
   std::string text;
   for (const auto& [key, era] : entries) text += fmt::format("{} {}\n", key, era);
   const std::string next = fmt::format("{}.{}", path, getpid());
@@ -90,11 +92,16 @@ std::optional<std::string_view> after(const std::optional<std::string_view>& kno
   return std::nullopt;
 }
 
+std::string key_now(const LaunchRequest& request) {
+  const PlannedLaunch planned = plan_launch(request);
+  return era_key(planned, inspect(request, planned, 0));
+}
+
 }  // namespace
 
-std::string era_key(const PlannedLaunch& planned, const std::string& files) {
+std::string era_key(const PlannedLaunch& planned, const BinaryInfo& binary) {
   const auto* const plan = std::get_if<LaunchPlan>(&planned);
-  if (plan == nullptr) return {};
+  if (plan == nullptr || !binary.exists) return {};
   std::vector<std::string> environment;
   for (const std::string& entry : plan->environment) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
@@ -105,25 +112,23 @@ std::string era_key(const PlannedLaunch& planned, const std::string& files) {
   std::sort(environment.begin(), environment.end());
   const std::string_view end("\0", 1);
   const std::string known =
-      fmt::format("{0}{4}{1}{4}{4}{2}{4}{3}", plan->cwd, fmt::join(plan->arguments, end),
-                  fmt::join(environment, end), files, end);
+      fmt::format("{0}{7}{1}{7}{7}{2}{7}{7}{3}{7}{4} {5} {6}", plan->cwd,
+                  fmt::join(plan->arguments, end), fmt::join(environment, end), binary.path,
+                  binary.mtime.time_since_epoch().count(), binary.size, binary.inode, end);
   return fmt::format("{:016x}", std::hash<std::string>()(known));
 }
 
 bool is_of_earlier_era(const LaunchRequest& request) {
-  const std::vector<Entry> entries = read_entries(cache_folder() + "/mcp-sitter/eras");
+  const std::vector<Entry> entries = read_entries(cache_folder().append(kFile));
   if (entries.empty()) return false;
-  const PlannedLaunch planned = plan_launch(request);
-  const Entry wanted{era_key(planned, command_files(request, planned)), kEarlier};
+  const Entry wanted{key_now(request), kEarlier};
   return std::find(entries.begin(), entries.end(), wanted) != entries.end();
 }
 
 void note_era(const std::string& key, order::RememberEra::Sign sign) {
   const std::string cache = cache_folder();
   if (cache.empty() || key.empty()) return;
-  const std::string folder = cache + "/mcp-sitter";
-  const std::string path = folder + "/eras";
-  std::vector<Entry> entries = read_entries(path);
+  std::vector<Entry> entries = read_entries(cache + std::string(kFile));
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [&](const Entry& entry) { return entry.first == key; });
   std::optional<std::string_view> known;
@@ -134,13 +139,11 @@ void note_era(const std::string& key, order::RememberEra::Sign sign) {
   if (found != entries.end()) entries.erase(found);
   if (!era.empty()) entries.emplace_back(key, era);
   if (entries.size() > kErasMax) entries.erase(entries.begin());
-  write_entries(folder, path, entries);
+  write_entries(cache, entries);
 }
 
 void forget_era(const LaunchRequest& request) {
-  const PlannedLaunch planned = plan_launch(request);
-  note_era(era_key(planned, command_files(request, planned)),
-           order::RememberEra::Sign::may_be_newer);
+  note_era(key_now(request), order::RememberEra::Sign::may_be_newer);
 }
 
 }  // namespace sitter

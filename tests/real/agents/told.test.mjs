@@ -42,7 +42,7 @@ const codexCli = {
   },
   named: (tool) => `mcp__dev/${tool}`,
   hint: [
-    'call a new tool with sitter_call {"tool": "welcome", "arguments": {...}} if it is not in your list of tools',
+    'call a new tool with sitter_call {"tool": "welcome", "arguments": {...}} if it is not in your list of tools; if sitter_call is deferred, search for "sitter_call"',
   ],
   toolsOf: ResponsesApi.toolsOf,
   // Codex writes the time of the call before each result.
