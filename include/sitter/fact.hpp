@@ -197,6 +197,8 @@ struct SourcesChecked {
   /// The file that has changed last, as a person would name it. Empty if no change is known.
   std::string changed;
   WallTime changed_at;
+  /// How long the look has taken.
+  Instant::duration took{};
 };
 
 /// The answer to `order::LookAtProcess`.

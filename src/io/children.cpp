@@ -321,10 +321,12 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
   fact::SourcesChecked fact{order.gen, {}, {}};
   const auto child = at(order.gen);
   if (child == children_.end()) return fact;
+  const Instant begun = std::chrono::steady_clock::now();
   if (auto newest = look_at(*child, now).newest) {
     fact.changed = std::move(newest->file);
     fact.changed_at = newest->when;
   }
+  fact.took = std::chrono::steady_clock::now() - begun;
   return fact;
 }
 

@@ -31,7 +31,7 @@ class BridgeOldCodeTest : public BridgeTest {
     return answer_text();
   }
   /// Turns the clock to the next look.
-  void a_second_passes() { time_passes(limits::kSourceLookInterval); }
+  void a_second_passes() { time_passes(limits::kSourceLookShare * kLookTime); }
 
   int id_ = 0;
 };

@@ -29,6 +29,9 @@ class BridgeTest : public ClientScript {
     bool sources = true;
   };
 
+  /// How long the shell looks at the sources.
+  static constexpr Milliseconds kLookTime{50};
+
   Plays plays;
   BinaryFacts binary;
   /// The processes that a kill with the scope same-executable would end.
@@ -102,7 +105,7 @@ class BridgeTest : public ClientScript {
   void binary_inspected();
   void files_checked(bool changed) { tell(fact::CommandFilesChecked{changed}); }
   void sources_checked(Generation gen) {
-    tell(fact::SourcesChecked{gen, changed_source, source_changed_at});
+    tell(fact::SourcesChecked{gen, changed_source, source_changed_at, kLookTime});
   }
   /// A source changes now.
   void source_changes(const std::string& file) {

@@ -181,7 +181,7 @@ void PlayedWorld::carry_out(const Order& order) {
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     feed(fact::CommandFilesChecked{random_.chance(20)});
   } else if (const auto* const e = std::get_if<order::LookAtSources>(&order)) {
-    feed(fact::SourcesChecked{e->gen, "", {}});
+    feed(fact::SourcesChecked{e->gen, "", {}, std::chrono::milliseconds(50)});
   } else if (const auto* const h = std::get_if<order::LookAtProcess>(&order)) {
     feed(fact::ProcessSeen{h->gen, ""});
   } else if (const auto* const f = std::get_if<order::SendToControl>(&order)) {

@@ -217,7 +217,7 @@ void World::carry_out(order::CheckCommandFiles&) {
 /// Now and then a source has changed. No random number decides this, so that the other events of a
 /// seed stay the same.
 void World::carry_out(order::LookAtSources& order) {
-  fact::SourcesChecked fact{order.gen, {}, {}};
+  fact::SourcesChecked fact{order.gen, {}, {}, std::chrono::milliseconds(50)};
   if (++counts_.source_looks % kLooksWithoutChange == 0) {
     fact.changed = fmt::format("source{}.py", counts_.source_looks);
     fact.changed_at = now_.wall;

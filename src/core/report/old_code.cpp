@@ -17,6 +17,7 @@ void OldCode::on_call(Generation gen, Now now, Orders& out) {
 
 bool OldCode::on_checked(const fact::SourcesChecked& fact) {
   is_looking_ = false;
+  next_look_ = looked_at_ + limits::kSourceLookShare * fact.took;
   if (fact.changed.empty() || fact.gen < gen_) return false;
   if (fact.gen == gen_ && fact.changed_at <= newest_.when) return false;
   gen_ = fact.gen;

@@ -14,9 +14,10 @@ namespace sitter {
 
 namespace limits {
 
-/// The sources of the server are looked at after a call, but not more often than this: a model
-/// needs longer for an edit.
-inline constexpr Milliseconds kSourceLookInterval{1000};
+/// The sources of the server are looked at after a call, and for a twentieth of the time at most.
+/// So a small server is looked at after nearly each call, and a fast row of calls is not slowed
+/// down.
+inline constexpr int kSourceLookShare = 20;
 
 /// How many bytes of the name of a changed file a notice shows.
 inline constexpr std::size_t kSourceNameMax = 200;
@@ -26,7 +27,7 @@ inline constexpr std::size_t kSourceNameMax = 200;
 /// Whether the child that answers runs old code: when the shell looks at the sources of the child,
 /// which change of them is known, and whether the model was told of that change.
 ///
-///     resting --on_call, a second after the last look--> looking --on_checked--> resting
+///     resting --on_call, some time after the last look--> looking --on_checked--> resting
 class OldCode {
  public:
   struct Change {
@@ -38,10 +39,7 @@ class OldCode {
   explicit OldCode(bool is_on) : is_on_(is_on) {}
 
   /// Whether a call would lead to a look.
-  bool may_look(Now now) const {
-    return is_on_ && !is_looking_ &&
-           (!looked_at_ || now.steady >= *looked_at_ + limits::kSourceLookInterval);
-  }
+  bool may_look(Now now) const { return is_on_ && !is_looking_ && now.steady >= next_look_; }
   /// A call was passed to this child, which serves. Looks if it may.
   void on_call(Generation gen, Now now, Orders& out);
   /// The shell has looked. Returns whether a change was found that was not known.
@@ -59,7 +57,8 @@ class OldCode {
  private:
   bool is_on_;
   bool is_looking_ = false;
-  std::optional<Instant> looked_at_;
+  Instant looked_at_;
+  Instant next_look_;
   /// The newest child of which a change is known.
   Generation gen_ = kNoGeneration;
   Change newest_;
