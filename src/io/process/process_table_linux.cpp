@@ -5,11 +5,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -20,6 +21,10 @@ namespace sitter {
 namespace {
 
 constexpr std::size_t kArgumentsMax = 64 * 1024;
+
+/// More than any file of a process that has a bounded size. `stat` has about 300 bytes.
+constexpr std::size_t kFileMax = 8 * 1024;
+constexpr std::size_t kStatMax = 1024;
 
 // The kernel appends this to the name of a running file that was deleted.
 constexpr std::string_view kDeleted = " (deleted)";
@@ -43,12 +48,14 @@ std::string read_some(int descriptor, std::size_t size_max) {
   return text;
 }
 
-// For files that may be large but rarely are.
-std::string read_all(int descriptor, std::size_t size_max) {
+/// What /proc has in this file of a process: the beginning, if it is longer. Empty if it cannot be
+/// read. Files may be large but rarely are.
+std::string read_file(long pid, const char* name, std::size_t size_max) {
   constexpr std::size_t kPiece = 64 * 1024;
+  const FileDescriptor file(open(proc_path(pid, name).c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
-  while (text.size() < size_max) {
-    const std::string piece = read_some(descriptor, kPiece);
+  while (file.is_open() && text.size() < size_max) {
+    const std::string piece = read_some(file.number(), std::min(kPiece, size_max - text.size()));
     text += piece;
     if (piece.size() < kPiece) break;
   }
@@ -65,57 +72,71 @@ struct DirectoryCloser {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// Parses the fields of /proc/PID/stat after the name, which may contain any character. The first of
-// them is field 3.
-std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
-  constexpr int kParent = 4;
-  constexpr int kGroup = 5;
-  constexpr int kSession = 6;
-  constexpr int kThreads = 20;
-  constexpr int kStart = 22;
+/// The fields of /proc/PID/stat behind the name, which may contain any character (proc(5)).
+struct Stat {
+  enum Field {
+    parent = 4,
+    group = 5,
+    session = 6,
+    user_time = 14,
+    system_time = 15,
+    threads = 20,
+    start = 22
+  };
+
+  long number(Field field) const { return static_cast<long>(numbers[field]); }
+
+  char state = 0;
+  std::array<unsigned long long, start + 1> numbers{};
+};
+
+std::optional<Stat> parse_stat(const std::string& text) {
   std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos || name_end + 3 >= text.size()) return std::nullopt;
   const char* next = text.c_str() + name_end + 2;
-  char state = *next++;
-  ProcessRecord record;
-  record.pid = pid;
-  long threads = 1;
-  for (int field = kParent; field <= kStart; ++field) {
+  Stat stat;
+  stat.state = *next++;
+  for (std::size_t field = Stat::parent; field < stat.numbers.size(); ++field) {
     char* end = nullptr;
-    unsigned long long value = std::strtoull(next, &end, 10);
+    stat.numbers[field] = std::strtoull(next, &end, 10);
     if (end == next) return std::nullopt;
     next = end;
-    if (field == kParent) record.parent = static_cast<long>(value);
-    if (field == kGroup) record.group = static_cast<long>(value);
-    if (field == kSession) record.session = static_cast<long>(value);
-    if (field == kThreads) threads = static_cast<long>(value);
-    if (field == kStart) record.start = value;
   }
-  // If the first thread of a process has ended, the process appears as a zombie although other
-  // threads still run.
-  record.zombie = (state == 'Z' || state == 'X') && threads <= 1;
-  return record;
+  return stat;
 }
 
 std::optional<ProcessRecord> read_record(int proc, long pid) {
-  constexpr std::size_t kStatMax = 1024;
   std::string path = std::to_string(pid) + "/stat";
   FileDescriptor file(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   if (!file.is_open() || fstat(file.number(), &facts) != 0) return std::nullopt;
-  auto record = parse_stat(pid, read_some(file.number(), kStatMax));
-  if (record) record->user = facts.st_uid;
-  return record;
+  const auto stat = parse_stat(read_some(file.number(), kStatMax));
+  if (!stat) return std::nullopt;
+  // If the first thread of a process has ended, the process appears as a zombie although other
+  // threads still run.
+  const bool is_dead = stat->state == 'Z' || stat->state == 'X';
+  return ProcessRecord{.pid = pid,
+                       .parent = stat->number(Stat::parent),
+                       .group = stat->number(Stat::group),
+                       .session = stat->number(Stat::session),
+                       .user = facts.st_uid,
+                       .start = stat->numbers[Stat::start],
+                       .zombie = is_dead && stat->number(Stat::threads) <= 1};
+}
+
+/// The number behind this name. Nothing if there is none.
+std::optional<unsigned long long> number_behind(std::string_view name, const std::string& text) {
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) return std::nullopt;
+  const char* const begin = text.c_str() + at + name.size();
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(begin, &end, 10);
+  return end == begin ? std::nullopt : std::optional(number);
 }
 
 /// The number behind this name in the status of a process or thread; 0 if it cannot be read.
 long number_in_status(long pid, std::string_view name) {
-  constexpr std::size_t kStatusMax = 8192;
-  FileDescriptor file(open(proc_path(pid, "status").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return 0;
-  const std::string status = read_some(file.number(), kStatusMax);
-  const std::size_t at = status.find(name);
-  return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + name.size(), nullptr, 10);
+  return static_cast<long>(number_behind(name, read_file(pid, "status", kFileMax)).value_or(0));
 }
 
 ImageIdentity identity_of(const struct statx& facts) {
@@ -179,9 +200,7 @@ std::optional<ProcessRecord> find_process(long pid) {
 }
 
 std::vector<std::string> arguments_of(long pid) {
-  FileDescriptor file(open(proc_path(pid, "cmdline").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return {};
-  std::string text = read_some(file.number(), kArgumentsMax);
+  const std::string text = read_file(pid, "cmdline", kArgumentsMax);
   std::vector<std::string> words;
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -199,27 +218,12 @@ long tracer_of(long pid) {
 }
 
 ProcessActivity activity_of(long pid) {
-  constexpr std::size_t kTextMax = 1024;
-  constexpr int kUsed = 14;
-  const auto read = [pid](const char* name) {
-    const FileDescriptor file(open(proc_path(pid, name).c_str(), O_RDONLY | O_CLOEXEC));
-    return file.is_open() ? read_some(file.number(), kTextMax) : std::string();
-  };
-  const std::string stat = read("stat");
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos || name_end + 3 >= stat.size()) return {};
-  ProcessActivity activity;
-  const char* next = stat.c_str() + name_end + 2;
-  activity.state = *next++;
-  unsigned long long ticks = 0;
-  for (int field = 4; field <= kUsed + 1; ++field) {
-    char* end = nullptr;
-    const unsigned long long value = std::strtoull(next, &end, 10);
-    next = end;
-    if (field >= kUsed) ticks += value;
-  }
-  activity.used = Milliseconds(1000 * ticks / static_cast<unsigned long>(sysconf(_SC_CLK_TCK)));
-  activity.waits_in = read("wchan");
+  const auto stat = parse_stat(read_file(pid, "stat", kStatMax));
+  if (!stat) return {};
+  const long ticks = stat->number(Stat::user_time) + stat->number(Stat::system_time);
+  ProcessActivity activity{.state = stat->state,
+                           .waits_in = read_file(pid, "wchan", kFileMax),
+                           .used = Milliseconds(1000 * ticks / sysconf(_SC_CLK_TCK))};
   // The kernel writes 0 for a process that runs or may not be looked at.
   if (activity.waits_in == "0") activity.waits_in.clear();
   return activity;
@@ -227,9 +231,7 @@ ProcessActivity activity_of(long pid) {
 
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {
   constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
-  FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return {};
-  const std::string all = '\0' + read_all(file.number(), kEnvironmentMax);
+  const std::string all = '\0' + read_file(pid, "environ", kEnvironmentMax);
   std::vector<std::string> entries;
   for (std::size_t at = 0; (at = all.find('\0' + begin, at)) != std::string::npos;) {
     const std::size_t end = std::min(all.find('\0', ++at), all.size());
@@ -240,19 +242,7 @@ std::vector<std::string> environment_entries(long pid, const std::string& begin)
 }
 
 std::optional<std::uint64_t> lock_limit_of(long pid) {
-  // The file has about 1.4 KiB today.
-  constexpr std::size_t kLimitsMax = 4096;
-  constexpr std::string_view kName = "\nMax file locks ";
-  FileDescriptor file(open(proc_path(pid, "limits").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return std::nullopt;
-  const std::string limits = read_some(file.number(), kLimitsMax);
-  const std::size_t at = limits.find(kName);
-  if (at == std::string::npos) return std::nullopt;
-  const char* const value = limits.c_str() + at + kName.size();
-  char* end = nullptr;
-  const unsigned long long limit = std::strtoull(value, &end, 10);
-  if (end == value || *end != ' ') return std::nullopt;
-  return limit;
+  return number_behind("\nMax file locks ", read_file(pid, "limits", kFileMax));
 }
 
 std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }
