@@ -78,9 +78,10 @@ constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view
   return std::string_view::npos;
 }
 
-/// The text without the blanks at both ends that HTTP allows around a value (RFC 9110, 5.6.3).
-constexpr std::string_view without_blanks(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+/// The text without the blanks at both ends: by default those that HTTP allows around a value (RFC
+/// 9110, 5.6.3).
+constexpr std::string_view without_blanks(std::string_view text, std::string_view blanks = " \t") {
+  const auto is_blank = [&](char c) { return blanks.find(c) != blanks.npos; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;

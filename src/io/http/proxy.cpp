@@ -49,12 +49,6 @@ bool same(std::string_view left, std::string_view right) {
   return ascii_lower(left) == ascii_lower(right);
 }
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 template <typename Number>
 std::optional<Number> number(std::string_view digits) {
   Number value = 0;
@@ -155,7 +149,7 @@ std::string host_and_port(const std::string& host, std::uint16_t port) {
 std::optional<Proxy> proxy_for(const Url& url, const Environment& environment, std::string& error) {
   if (url.is_loopback()) return std::nullopt;
   const Variable variable = proxy_variable(url, environment);
-  std::string_view rest = trim(variable.value);
+  std::string_view rest = without_blanks(variable.value, kBlank);
   if (rest.empty()) return std::nullopt;
   if (is_exempt(url, first_of(environment, {"no_proxy", "NO_PROXY"}).value)) return std::nullopt;
 

@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/ascii.hpp"
+
 namespace sitter {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\f\v";
-
-std::string_view trim(std::string_view text) {
-  std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 bool is_blank_or_comment(std::string_view text) { return text.empty() || text.front() == '#'; }
 
 std::string_view without_comment(std::string_view value) {
   for (std::size_t i = 1; i < value.size(); ++i) {
     if (value[i] == '#' && kBlank.find(value[i - 1]) != std::string_view::npos) {
-      return trim(value.substr(0, i));
+      return without_blanks(value.substr(0, i), kBlank);
     }
   }
   return value;
@@ -35,19 +31,19 @@ std::optional<Entry> parse_line(std::string_view line, std::string& error) {
   constexpr std::string_view kExport = "export";
   if (line.starts_with(kExport) && line.size() > kExport.size() &&
       kBlank.find(line[kExport.size()]) != std::string_view::npos) {
-    line = trim(line.substr(kExport.size()));
+    line = without_blanks(line.substr(kExport.size()), kBlank);
   }
   std::size_t equals = line.find('=');
   if (equals == std::string_view::npos) {
     error = "there is no '=' in it (expected NAME=VALUE)";
     return std::nullopt;
   }
-  std::string_view name = trim(line.substr(0, equals));
+  std::string_view name = without_blanks(line.substr(0, equals), kBlank);
   if (name.empty() || name.find_first_of(kBlank) != std::string_view::npos) {
     error = "there is no valid name before the '='";
     return std::nullopt;
   }
-  std::string_view value = trim(line.substr(equals + 1));
+  std::string_view value = without_blanks(line.substr(equals + 1), kBlank);
   if (value.empty() || (value.front() != '"' && value.front() != '\'')) {
     if (!value.empty() && value.front() == '#') value = {};
     return Entry{name, without_comment(value)};
@@ -57,7 +53,7 @@ std::optional<Entry> parse_line(std::string_view line, std::string& error) {
     error = "the quote is not closed";
     return std::nullopt;
   }
-  if (!is_blank_or_comment(trim(value.substr(close + 1)))) {
+  if (!is_blank_or_comment(without_blanks(value.substr(close + 1), kBlank))) {
     error = "there is text after the closing quote";
     return std::nullopt;
   }
@@ -72,7 +68,7 @@ std::variant<std::vector<std::string>, EnvFileError> parse_env_file(std::string_
   std::vector<std::string> entries;
   for (int number = 1; !text.empty(); ++number) {
     std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = trim(text.substr(0, end));
+    std::string_view line = without_blanks(text.substr(0, end), kBlank);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (is_blank_or_comment(line)) continue;
     std::string error;
