@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "probe/json_words.hpp"
 #include "setup/client_program.hpp"
@@ -211,12 +212,8 @@ ToolAnswer ask_go(const Project& project) {
       output_of({"go", "list", "-e", "-find", "-f", "{{.Name}} {{.Dir}}", "./..."},
                 project.root.native(), project.time);
   std::vector<fs::path> programs;
-  std::size_t begin = 0;
-  while (begin < listed.size()) {
-    const std::size_t end = std::min(listed.find('\n', begin), listed.size());
-    const std::string line = listed.substr(begin, end - begin);
+  for (const std::string_view line : text_lines(listed)) {
     if (line.starts_with("main ")) programs.push_back(inside(line.substr(5), project.root));
-    begin = end + 1;
   }
   const auto first = [&](const auto& fits) {
     return std::find_if(programs.begin(), programs.end(), fits);

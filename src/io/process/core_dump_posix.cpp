@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -12,12 +11,12 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "core/base/text.hpp"
 #include "io/process/core_dump.hpp"
+#include "io/process/launch_plan.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/short_program.hpp"
@@ -37,16 +36,6 @@ constexpr std::size_t kStackMax = 500;
 /// How macOS names core dumps, if nobody has changed it (core(5)).
 constexpr char kMacPattern[] = "/cores/core.%P";
 
-/// The first line of a file of the system, without its end.
-std::optional<std::string> system_line(const char* path) {
-  const FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return std::nullopt;
-  std::array<char, limits::kKiB> text;
-  const ssize_t count = read(file.number(), text.data(), text.size());
-  const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return std::string(line.substr(0, line.find('\n')));
-}
-
 /// What a core dump of the process may be called. What only the system knows becomes a `*`.
 std::string name_pattern(const std::string& pattern, long pid) {
   std::string name;
@@ -60,7 +49,7 @@ std::string name_pattern(const std::string& pattern, long pid) {
       name += pattern[i] == 'p' ? std::to_string(pid) : pattern[i] == '%' ? "%" : "*";
     }
   }
-  if (!has_pid && system_line("/proc/sys/kernel/core_uses_pid") == "1") {
+  if (!has_pid && first_line_of("/proc/sys/kernel/core_uses_pid") == "1") {
     name += "." + std::to_string(pid);
   }
   return name;
@@ -119,8 +108,8 @@ CoreDump core_dump_of(long pid, const std::string& program, const std::string& c
         "It left no core dump; to get one, run ulimit -c unlimited before the client is started",
         {}};
   }
-  return core_dump_at(system_line("/proc/sys/kernel/core_pattern").value_or(kMacPattern), pid,
-                      program, cwd, started);
+  const std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
+  return core_dump_at(pattern.empty() ? kMacPattern : pattern, pid, program, cwd, started);
 }
 
 CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
@@ -156,10 +145,9 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
 
 std::string stack_in(std::string_view output) {
   std::vector<std::string> frames;
-  while (!output.empty() && frames.size() < kFramesMax) {
-    const std::size_t end = std::min(output.find('\n'), output.size());
-    std::string frame = frame_in(output.substr(0, end));
-    output.remove_prefix(std::min(end + 1, output.size()));
+  for (const std::string_view line : text_lines(output)) {
+    if (frames.size() == kFramesMax) break;
+    std::string frame = frame_in(line);
     // gdb shows the innermost frame once more, before the stack.
     const bool is_repeated = frames.size() == 1 && frames.front() == frame;
     if (!frame.empty() && !is_repeated) frames.push_back(std::move(frame));
