@@ -33,46 +33,40 @@ const Child* Generations::shown() const {
 }
 
 bool Generations::is_served() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return child.serves(); });
+  return any([](const Child& child) { return child.serves(); });
 }
 
 bool Generations::takes_requests() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return child.takes_requests(); });
+  return any([](const Child& child) { return child.takes_requests(); });
 }
 
 bool Generations::is_candidate(const Child& child) const {
   return child.role == Role::coming &&
-         std::any_of(children_.begin(), children_.end(),
-                     [](const Child& other) { return other.role == Role::serving; });
+         any([](const Child& other) { return other.role == Role::serving; });
 }
 
 bool Generations::has_any() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return !child.is_retiring(); });
+  return any([](const Child& child) { return !child.is_retiring(); });
 }
 
 bool Generations::is_one_coming() const {
-  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+  return any([](const Child& child) {
     return child.role == Role::coming && !child.life.taken_down_for();
   });
 }
 
 bool Generations::is_one_ending() const {
-  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+  return any([](const Child& child) {
     return child.role == Role::serving && !child.life.is_up() && !child.life.is_over();
   });
 }
 
 bool Generations::has_one_begun() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return child.has_begun(); });
+  return any([](const Child& child) { return child.has_begun(); });
 }
 
 bool Generations::is_one_past_opening() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return child.is_past_opening(); });
+  return any([](const Child& child) { return child.is_past_opening(); });
 }
 
 Child Generations::take(Child& child) {
@@ -110,8 +104,7 @@ void Generations::release(Orders& out) {
 }
 
 bool Generations::is_one_over() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return child.life.is_over(); });
+  return any([](const Child& child) { return child.life.is_over(); });
 }
 
 }  // namespace sitter

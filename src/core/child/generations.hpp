@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <list>
 #include <string>
 #include <utility>
@@ -73,6 +74,11 @@ class Generations {
   void release(Orders& out);
 
  private:
+  template <class Condition>
+  bool any(Condition holds) const {
+    return std::any_of(children_.begin(), children_.end(), holds);
+  }
+
   std::list<Child> children_;
   Generation last_ = kNoGeneration;
 };
