@@ -111,16 +111,23 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   const long pid = process.pid;
   std::optional<OutputDrain> drain;
   if (outlives) drain = start_drain(process);
-  const auto number = std::make_shared<Generation>(gen);
-  Child& child = children_.emplace_back(Child{
-      number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
-      std::move(binary)});
+  Child& child = add(gen, std::move(process), std::move(binary));
   child.drain = std::move(drain);
   child.program = plan->program;
   child.cwd = plan->cwd;
   if (!is_errand(gen)) child.binary.on_started(pid, now);
-  if (child.drain) leave_record(child, now);
+  if (child.drain && !parts_.command.daemon_url.empty()) {
+    DaemonRecord::of(parts_.command, pid, now, child.binary.loaded())
+        .write(daemon_record_path(pid));
+  }
   return fact::ChildStarted{gen, pid};
+}
+
+Children::Child& Children::add(Generation gen, Launched&& process, LoadedBinary binary) {
+  const auto number = std::make_shared<Generation>(gen);
+  return children_.emplace_back(Child{
+      number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
+      std::move(binary)});
 }
 
 std::optional<OutputDrain> Children::start_drain(const Launched& daemon) const {
@@ -129,12 +136,6 @@ std::optional<OutputDrain> Children::start_drain(const Launched& daemon) const {
     files = {daemon_socket_path(daemon.pid), daemon_record_path(daemon.pid)};
   }
   return OutputDrain::start(daemon, files);
-}
-
-void Children::leave_record(Child& child, WallTime now) {
-  if (parts_.command.daemon_url.empty()) return;
-  const long pid = child.process->pid();
-  DaemonRecord::of(parts_.command, pid, now, child.binary.loaded()).write(daemon_record_path(pid));
 }
 
 Fact Children::take_daemon(Generation gen, const Listens& listens) {
@@ -153,11 +154,7 @@ Fact Children::take_daemon(Generation gen, const Listens& listens) {
     auto taken = exit.is_open() ? OutputDrain::take(socket) : std::nullopt;
     if (!taken) continue;
     taken->daemon.pid = record.pid;
-    const auto number = std::make_shared<Generation>(gen);
-    Child& child = children_.emplace_back(Child{
-        number,
-        std::make_unique<ChildProcess>(loop_, std::move(taken->daemon), gen, events_of_(number)),
-        LoadedBinary(parts_.command)});
+    Child& child = add(gen, std::move(taken->daemon), LoadedBinary(parts_.command));
     child.binary.on_taken(record.pid, record.started, record.binary);
     child.process->begin_error_with(std::move(taken->error));
     child.drain = std::move(taken->drain);

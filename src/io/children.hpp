@@ -127,7 +127,7 @@ class Children {
 
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
-  void leave_record(Child& child, WallTime now);
+  Child& add(Generation gen, Launched&& process, LoadedBinary binary);
   std::optional<OutputDrain> start_drain(const Launched& daemon) const;
   void tell_keeper_over(Generation gen);
   void replace_keeper();
