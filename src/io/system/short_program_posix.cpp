@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <string_view>
 
@@ -18,12 +17,9 @@ namespace {
 constexpr int kNotExecuted = 127;
 
 itimerval timer_of(Milliseconds limit) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
-  timer.it_value.tv_usec = static_cast<suseconds_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(limit - seconds).count());
-  return timer;
+  return {.it_interval = {},
+          .it_value = {static_cast<time_t>(limit.count() / 1000),
+                       static_cast<suseconds_t>(limit.count() % 1000 * 1000)}};
 }
 
 /// What the forked child needs. Between fork and exec it may neither allocate nor lock.
