@@ -69,8 +69,8 @@ constexpr int kAttemptsMax = 5;
 /// An entry, and what to say about it before and behind the place where it was written.
 struct Planned {
   Json entry;
-  std::string before;
-  std::string behind;
+  std::string before = {};
+  std::string behind = {};
   /// The entry ran mcp-sitter before, and the copy of the file from before that stays.
   bool was_wrapped = false;
 };
@@ -110,14 +110,11 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
       checked.insert(checked.end(), {"--header", name + "=x"});
     }
     check_words(checked);
-    return {asked_of(request, over_stdio(entry, spelling, joined(own, {"--http", server.url}))),
-            {},
-            {}};
+    return {asked_of(request, over_stdio(entry, spelling, joined(own, {"--http", server.url})))};
   }
   const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
   return {asked_of(request, with_words(entry, spelling, joined(own, behind.words))),
-          behind.guessed,
-          {}};
+          behind.guessed};
 }
 
 /// Says what to do after a change.
