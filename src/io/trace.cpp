@@ -28,6 +28,18 @@ const char* word(order::SignalUnit::How how) {
   return "kill";
 }
 
+std::string of_child(const auto& fact, const char* what) {
+  return fmt::format("child {} {}", fact.gen, what);
+}
+
+std::string with_gen(const char* what, const auto& order) {
+  return fmt::format("{} {}", what, order.gen);
+}
+
+std::string of_exchange(const auto& one, std::string_view what) {
+  return fmt::format("http {}: {}", static_cast<std::uint64_t>(one.exchange), what);
+}
+
 struct FactText {
   std::string operator()(const fact::ClientLine& i) {
     return "client line " + abridged(i.line.text());
@@ -59,27 +71,15 @@ struct FactText {
   std::string operator()(const fact::ChildErrorLine& i) {
     return fmt::format("child {} stderr {}", i.gen, abridged(i.line));
   }
-  std::string operator()(const fact::ChildOutputEnded& i) {
-    return fmt::format("child {} output ended", i.gen);
-  }
-  std::string operator()(const fact::ChildErrorEnded& i) {
-    return fmt::format("child {} stderr ended", i.gen);
-  }
+  std::string operator()(const fact::ChildOutputEnded& i) { return of_child(i, "output ended"); }
+  std::string operator()(const fact::ChildErrorEnded& i) { return of_child(i, "stderr ended"); }
   std::string operator()(const fact::ChildExited& i) {
     return fmt::format("child {} exited, {} {}", i.gen, i.status.code, i.status.signal);
   }
-  std::string operator()(const fact::ChildInputFull& i) {
-    return fmt::format("child {} input full", i.gen);
-  }
-  std::string operator()(const fact::ChildInputMoved& i) {
-    return fmt::format("child {} input moved", i.gen);
-  }
-  std::string operator()(const fact::ChildInputDrained& i) {
-    return fmt::format("child {} input drained", i.gen);
-  }
-  std::string operator()(const fact::ChildInputBroken& i) {
-    return fmt::format("child {} input broken", i.gen);
-  }
+  std::string operator()(const fact::ChildInputFull& i) { return of_child(i, "input full"); }
+  std::string operator()(const fact::ChildInputMoved& i) { return of_child(i, "input moved"); }
+  std::string operator()(const fact::ChildInputDrained& i) { return of_child(i, "input drained"); }
+  std::string operator()(const fact::ChildInputBroken& i) { return of_child(i, "input broken"); }
   std::string operator()(const fact::UnitSignalled& i) {
     return fmt::format("child {} unit has {} processes", i.gen, i.processes.size());
   }
@@ -140,36 +140,30 @@ struct OrderText {
   std::string operator()(const order::SendToChild& a) {
     return fmt::format("send to child {} {}", a.gen, abridged(a.line.text()));
   }
-  std::string operator()(const order::StartChild& a) {
-    return fmt::format("start child {}", a.gen);
-  }
+  std::string operator()(const order::StartChild& a) { return with_gen("start child", a); }
   std::string operator()(const order::RenumberChild& a) {
     return fmt::format("child {} is child {} from now on", a.from, a.gen);
   }
-  std::string operator()(const order::StartBuild& a) {
-    return fmt::format("start build {}", a.gen);
-  }
+  std::string operator()(const order::StartBuild& a) { return with_gen("start build", a); }
   std::string operator()(const order::CloseChildInput& a) {
-    return fmt::format("close input of child {}", a.gen);
+    return with_gen("close input of child", a);
   }
   std::string operator()(const order::SignalUnit& a) {
     return fmt::format("{} unit of child {}", word(a.how), a.gen);
   }
-  std::string operator()(const order::ReleaseChild& a) {
-    return fmt::format("release child {}", a.gen);
-  }
+  std::string operator()(const order::ReleaseChild& a) { return with_gen("release child", a); }
   std::string operator()(const order::SweepImage& a) {
     return fmt::format("{} others of the image", word(a.how));
   }
   std::string operator()(const order::InspectBinary& a) {
-    return fmt::format("inspect binary of child {}", a.gen);
+    return with_gen("inspect binary of child", a);
   }
   std::string operator()(const order::CheckCommandFiles&) { return "check command files"; }
   std::string operator()(const order::LookAtSources& a) {
-    return fmt::format("look at sources of child {}", a.gen);
+    return with_gen("look at sources of child", a);
   }
   std::string operator()(const order::LookAtProcess& a) {
-    return fmt::format("look at the process of child {}", a.gen);
+    return with_gen("look at the process of child", a);
   }
   std::string operator()(const order::ReadStack& a) {
     return fmt::format("read where child {} has crashed", a.gen);
@@ -182,7 +176,7 @@ struct OrderText {
                        abridged(fmt::format("{}", fmt::join(a.arguments, " "))));
   }
   std::string operator()(const order::ReadDescription& a) {
-    return fmt::format("read description for child {}", a.gen);
+    return with_gen("read description for child", a);
   }
   std::string operator()(const order::Log& a) { return "log " + abridged(a.text); }
   std::string operator()(const order::Exit& a) { return fmt::format("exit {}", a.code); }
@@ -190,40 +184,28 @@ struct OrderText {
 
 /// Neither headers nor addresses, since both may be secret.
 struct HttpOrderText {
-  std::string operator()(const order::HttpConnect& o) {
-    return fmt::format("http {}: connect", number(o.exchange));
-  }
+  std::string operator()(const order::HttpConnect& o) { return of_exchange(o, "connect"); }
   std::string operator()(const order::HttpSend& o) {
     using Method = order::HttpSend::Method;
     const char* const method = o.method == Method::post  ? "POST"
                                : o.method == Method::get ? "GET"
                                                          : "DELETE";
-    return fmt::format("http {}: {} {}", number(o.exchange), method, abridged(o.body));
+    return of_exchange(o, fmt::format("{} {}", method, abridged(o.body)));
   }
-  std::string operator()(const order::HttpAbort& o) {
-    return fmt::format("http {}: abort", number(o.exchange));
-  }
-
-  static std::uint64_t number(ExchangeId id) { return static_cast<std::uint64_t>(id); }
+  std::string operator()(const order::HttpAbort& o) { return of_exchange(o, "abort"); }
 };
 
 struct HttpFactText {
-  std::string operator()(const fact::HttpConnected& f) {
-    return fmt::format("http {}: connected", HttpOrderText::number(f.exchange));
-  }
+  std::string operator()(const fact::HttpConnected& f) { return of_exchange(f, "connected"); }
   std::string operator()(const fact::HttpHead& f) {
-    return fmt::format("http {}: status {}, {}", HttpOrderText::number(f.exchange), f.status,
-                       abridged(header_value(f.headers, "content-type")));
+    return of_exchange(f, fmt::format("status {}, {}", f.status,
+                                      abridged(header_value(f.headers, "content-type"))));
   }
-  std::string operator()(const fact::HttpBytes& f) {
-    return fmt::format("http {}: {}", HttpOrderText::number(f.exchange), abridged(f.bytes));
-  }
-  std::string operator()(const fact::HttpEnded& f) {
-    return fmt::format("http {}: ended", HttpOrderText::number(f.exchange));
-  }
+  std::string operator()(const fact::HttpBytes& f) { return of_exchange(f, abridged(f.bytes)); }
+  std::string operator()(const fact::HttpEnded& f) { return of_exchange(f, "ended"); }
   std::string operator()(const fact::HttpIdleClosed&) { return "http: an idle connection closed"; }
   std::string operator()(const fact::HttpFailed& f) {
-    return fmt::format("http {}: failed, {}", HttpOrderText::number(f.exchange), f.reason);
+    return of_exchange(f, "failed, " + f.reason);
   }
 };
 
