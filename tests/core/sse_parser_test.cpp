@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json_text.hpp"
 #include "core/wire/room.hpp"
 #include "sitter/line.hpp"
 

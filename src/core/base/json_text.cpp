@@ -188,6 +188,15 @@ std::size_t behind_json_string(std::string_view raw, std::size_t at) {
 
 bool has_json_grammar(std::string_view raw) { return Grammar(raw).is_value(); }
 
+std::string as_wire_line(std::string text) {
+  // std::string::find is memchr, so the usual text costs next to nothing.
+  if (text.find('\n') != text.npos || text.find('\r') != text.npos) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  }
+  return text;
+}
+
 std::vector<std::string_view> json_elements(std::string_view raw) {
   std::vector<std::string_view> elements;
   Walker walker(raw);

@@ -41,6 +41,9 @@ std::size_t behind_json_string(std::string_view raw, std::size_t at);
 /// escapes and control characters in strings are not checked.
 bool has_json_grammar(std::string_view raw);
 
+/// JSON text as one line. Line breaks can only stand between tokens, so they become spaces.
+std::string as_wire_line(std::string text);
+
 /// One member of an object as it is written: the key decoded, the value raw.
 struct JsonMember {
   std::string key;

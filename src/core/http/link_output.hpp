@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/json_text.hpp"
 #include "core/base/polled_queue.hpp"
 #include "core/http/http_exchange.hpp"
 #include "core/http/secrets.hpp"

@@ -166,7 +166,8 @@ std::optional<SseParser::Event> SseParser::dispatch() {
   last_event_id_ = id_;
   Event event{std::exchange(type_, {}), {}, 0, {}, {}};
   if (!std::exchange(has_data_, false)) return std::nullopt;
-  if (too_long_.size == 0 && !can_read(data_.size(), has_room_)) discard(std::exchange(data_, {}));
+  if (too_long_.size == 0 && !can_read(data_.size(), has_room_))
+    too_long_.add(std::exchange(data_, {}), kept_);
   if (too_long_.size == 0) {
     event.data = std::exchange(data_, {});
     return event;
@@ -181,28 +182,8 @@ std::optional<SseParser::Event> SseParser::dispatch() {
 /// `text` is not empty.
 void SseParser::add_data(std::string_view text) {
   if (too_long_.size == 0 && append_within(data_, text, data_max_, has_room_)) return;
-  discard(std::exchange(data_, {}));
-  discard(text);
-}
-
-/// Drops data that are too long, except for their two ends.
-void SseParser::discard(std::string_view text) {
-  too_long_.size += text.size();
-  const std::size_t missing = std::min(text.size(), kept_ - too_long_.head.size());
-  too_long_.head.append(text.substr(0, missing));
-  text.remove_prefix(missing);
-  if (text.size() > kept_) text.remove_prefix(text.size() - kept_);
-  too_long_.tail.append(text);
-  if (too_long_.tail.size() > kept_) too_long_.tail.erase(0, too_long_.tail.size() - kept_);
-}
-
-std::string as_wire_line(std::string text) {
-  // std::string::find is memchr, so the usual text costs next to nothing.
-  if (text.find('\n') != text.npos || text.find('\r') != text.npos) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  }
-  return text;
+  too_long_.add(std::exchange(data_, {}), kept_);
+  too_long_.add(text, kept_);
 }
 
 }  // namespace sitter

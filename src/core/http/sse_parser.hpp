@@ -59,14 +59,6 @@ class SseParser {
     ignored,  ///< a comment, or a field that has no meaning
   };
 
-  /// Data that are too long. Their size is 0 while there are none.
-  struct TooLong {
-    std::uint64_t size = 0;
-    bool is_told = false;
-    std::string head;
-    std::string tail;
-  };
-
   std::size_t line_end();
   void read(std::string_view part);
   void read_again(std::string_view part);
@@ -78,7 +70,6 @@ class SseParser {
   std::optional<Event> dispatch();
 
   void add_data(std::string_view text);
-  void discard(std::string_view text);
 
   std::size_t data_max_;
   std::size_t kept_;
@@ -104,8 +95,5 @@ class SseParser {
   std::string last_event_id_;
   std::optional<Milliseconds> retry_;
 };
-
-/// JSON text as one line. Line breaks can only stand between tokens, so they become spaces.
-std::string as_wire_line(std::string text);
 
 }  // namespace sitter

@@ -74,14 +74,6 @@ bool is_call_result(std::string_view object) {
          (is_error.empty() || is_error == "true" || is_error == "false");
 }
 
-/// Line ends can stand only between the tokens of valid JSON.
-std::string on_one_line(std::string_view json) {
-  std::string line(json);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return line;
-}
-
 /// What is wrong with the structured content of a tool that promises some. `instead` says what the
 /// command has written if there is none.
 std::optional<std::string> misfit(const CliTool& tool, std::string_view structured,
@@ -140,11 +132,11 @@ std::string call_result(const CliTool& tool, const RunOutcome& outcome) {
     if (const auto wrong = misfit(tool, structured, instead))
       return error_result(outcome.output.text(), *wrong);
   }
-  if (is_result) return on_one_line(trimmed);
+  if (is_result) return as_wire_line(std::string(trimmed));
   const std::string text = text_block(outcome.output.text());
   if (!is_structured) return fmt::format(R"json({{"content":[{}]}})json", text);
   return fmt::format(R"json({{"content":[{}],"structuredContent":{}}})json", text,
-                     on_one_line(trimmed));
+                     as_wire_line(std::string(trimmed)));
 }
 
 }  // namespace sitter

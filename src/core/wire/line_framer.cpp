@@ -84,10 +84,10 @@ std::optional<LineFramer::Frame> LineFramer::next() {
     const char* const found = line_end();
     if (found == nullptr) {
       scanned_ = end_;
-      if (long_size_ > 0) discard(end_);
-      if (long_size_ > 2 * std::uint64_t{line_max_} && !long_told_) {
-        long_told_ = true;
-        return Frame{{}, long_size_, long_head_, long_tail_};
+      if (too_long_.size > 0) discard(end_);
+      if (too_long_.size > 2 * std::uint64_t{line_max_} && !too_long_.is_told) {
+        too_long_.is_told = true;
+        return Frame{{}, too_long_.size, too_long_.head, too_long_.tail};
       }
       return std::nullopt;
     }
@@ -98,7 +98,7 @@ std::optional<LineFramer::Frame> LineFramer::next() {
 }
 
 std::optional<LineFramer::Frame> LineFramer::rest() {
-  if (begin_ == end_ && long_size_ == 0) return std::nullopt;
+  if (begin_ == end_ && too_long_.size == 0) return std::nullopt;
   scanned_ = end_;
   return framed(end_);
 }
@@ -114,11 +114,11 @@ const char* LineFramer::line_end() const {
 /// Takes the line that ends before `end` out of the buffer. Empty if the line is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
-  if (long_size_ > 0 || !can_hold(text.size())) {
+  if (too_long_.size > 0 || !can_hold(text.size())) {
     discard(end);
     begin_ = scanned_;
-    const Frame frame{{}, std::exchange(long_size_, 0), long_head_, long_tail_};
-    if (std::exchange(long_told_, false)) return std::nullopt;
+    const Frame frame{{}, std::exchange(too_long_.size, 0), too_long_.head, too_long_.tail};
+    if (std::exchange(too_long_.is_told, false)) return std::nullopt;
     return frame;
   }
   begin_ = scanned_;
@@ -137,19 +137,8 @@ void LineFramer::discard(std::size_t end) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
   begin_ = end;
   scanned_ = std::max(scanned_, end);
-  if (long_size_ == 0) {
-    long_head_.clear();
-    long_tail_.clear();
-  }
-  long_size_ += text.size();
-  const std::size_t missing = std::min(text.size(), kept_ - long_head_.size());
-  long_head_.append(text.substr(0, missing));
-  text.remove_prefix(missing);
-  if (text.size() > kept_) text.remove_prefix(text.size() - kept_);
-  long_tail_.append(text);
-  if (long_tail_.size() > kept_) {
-    long_tail_.erase(0, long_tail_.size() - kept_);
-  }
+  if (too_long_.size == 0) too_long_ = {};
+  too_long_.add(text, kept_);
 }
 
 bool LineFramer::can_hold(std::size_t size) const {

@@ -96,11 +96,7 @@ class LineFramer {
   std::size_t end_ = 0;             // where the bytes that were read end
   bool at_start_ = true;            // a byte order mark may follow
 
-  // A line that is too long. Its size is 0 while there is no such line.
-  std::uint64_t long_size_ = 0;
-  bool long_told_ = false;
-  std::string long_head_;
-  std::string long_tail_;
+  TooLong too_long_;
 };
 
 }  // namespace sitter

@@ -32,4 +32,14 @@ bool append_within(std::string& text, std::string_view piece, std::size_t max, H
   return true;
 }
 
+void TooLong::add(std::string_view text, std::size_t kept) {
+  size += text.size();
+  const std::size_t missing = std::min(text.size(), kept - head.size());
+  head.append(text.substr(0, missing));
+  text.remove_prefix(missing);
+  if (text.size() > kept) text.remove_prefix(text.size() - kept);
+  tail.append(text);
+  if (tail.size() > kept) tail.erase(0, tail.size() - kept);
+}
+
 }  // namespace sitter

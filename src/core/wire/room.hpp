@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -41,5 +42,17 @@ bool can_read(std::size_t size, HasRoom has_room);
 /// Appends to a text that becomes a line, and keeps room for the padding of the line. Returns false
 /// and changes nothing if the text would be longer than `max`, or if there is no memory.
 bool append_within(std::string& text, std::string_view piece, std::size_t max, HasRoom has_room);
+
+/// A text that is not kept, because it is too long, except for its two ends. Its size is 0 while
+/// there is none.
+struct TooLong {
+  /// The next bytes. `kept` is the size of each end.
+  void add(std::string_view text, std::size_t kept);
+
+  std::uint64_t size = 0;
+  bool is_told = false;
+  std::string head;
+  std::string tail;
+};
 
 }  // namespace sitter
