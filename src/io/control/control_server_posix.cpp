@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -7,6 +6,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/streambuf.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <istream>
@@ -15,6 +15,7 @@
 
 #include "io/control/control_folder.hpp"
 #include "io/control/control_server.hpp"
+#include "io/control/local_socket.hpp"
 #include "io/system/platform.hpp"
 #include "sitter/bytes.hpp"
 
@@ -99,21 +100,11 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   };
 
   error_code bind() {
-    error_code ignored;
-    acceptor_.close(ignored);
-    try {
-      acceptor_.open(stream_protocol());
-      // The endpoint refuses a path that is too long for the system.
-      const mode_t before = umask(~static_cast<mode_t>(S_IRUSR | S_IWUSR) & 0777);
-      error_code error;
-      acceptor_.bind(stream_protocol::endpoint(path_), error);
-      umask(before);
-      if (error) return error;
-      acceptor_.listen();
-    } catch (const boost::system::system_error& failure) {
-      return failure.code();
-    }
-    return {};
+    FileDescriptor socket = listen_at_socket(path_);
+    if (!socket.is_open()) return {errno, boost::system::system_category()};
+    error_code error;
+    acceptor_.assign(stream_protocol(), socket.release(), error);
+    return error;
   }
 
   /// Removes the socket of an earlier bridge that had our pid and was killed together with its

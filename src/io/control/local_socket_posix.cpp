@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "io/control/local_socket.hpp"
@@ -25,7 +26,9 @@ template <class Call>
 bool call_with_path(Call call, const FileDescriptor& socket, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (!socket.is_open() || path.size() >= sizeof address.sun_path) return false;
+  if (!socket.is_open()) return false;
+  errno = ENAMETOOLONG;
+  if (path.size() >= sizeof address.sun_path) return false;
   std::memcpy(address.sun_path, path.data(), path.size());
   return call(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
@@ -45,8 +48,7 @@ FileDescriptor listen_at_socket(const std::string& path) {
   const mode_t before = umask(~static_cast<mode_t>(S_IRUSR | S_IWUSR) & 0777);
   const bool is_bound = call_with_path(bind, listener, path);
   umask(before);
-  constexpr int kWaitingMax = 8;
-  if (!is_bound || listen(listener.number(), kWaitingMax) != 0) return {};
+  if (!is_bound || listen(listener.number(), SOMAXCONN) != 0) return {};
   return listener;
 }
 
