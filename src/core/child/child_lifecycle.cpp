@@ -120,9 +120,10 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
   const bool was_remote_runner = is_remote_runner_;
   for (const auto& process : fact.processes) {
     auto known = std::find_if(processes_.begin(), processes_.end(),
-                              [&](const Process& p) { return p.pid == process.pid; });
+                              [&](const auto& one) { return one.pid == process.pid; });
     if (known == processes_.end()) {
-      processes_.push_back({process.pid, process.is_leader, process.command});
+      processes_.push_back({process.pid, process.is_leader ? "child" : "descendant",
+                            process.command, "stdin closed"});
       known = processes_.end() - 1;
     }
     is_remote_runner_ = is_remote_runner_ || process.is_remote_runner;
@@ -287,15 +288,6 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
 Milliseconds ChildLifecycle::lifetime(Now now) const {
   if (exit_ || reason_) return lifetime_;
   return std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
-}
-
-std::vector<KillReport::Killed> ChildLifecycle::killed() const {
-  std::vector<KillReport::Killed> killed;
-  for (const Process& process : processes_) {
-    killed.push_back(
-        {process.pid, process.is_leader ? "child" : "descendant", process.command, process.how});
-  }
-  return killed;
 }
 
 }  // namespace sitter

@@ -117,16 +117,9 @@ class ChildLifecycle {
   /// The time from the start to the exit, to the order to end, or to now.
   Milliseconds lifetime(Now now) const;
   /// The processes that the ladder has ended, and how.
-  std::vector<KillReport::Killed> killed() const;
+  const std::vector<KillReport::Killed>& killed() const { return processes_; }
 
  private:
-  struct Process {
-    std::int64_t pid = 0;
-    bool is_leader = false;
-    std::string command;
-    const char* how = "stdin closed";
-  };
-
   /// What was done with the processes of the unit that are left after the exit of the leader.
   enum class Rest {
     spared,      ///< a build or a run may have just started them: they have a moment to reach a
@@ -165,7 +158,7 @@ class ChildLifecycle {
   std::string why_;
   Ladder ladder_;
   std::optional<Instant> deadline_;
-  std::vector<Process> processes_;
+  std::vector<KillReport::Killed> processes_;
 
   std::optional<ExitStatus> exit_;
   /// While draining: until when the output is awaited, and what is done with the rest of the unit.
