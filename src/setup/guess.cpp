@@ -30,16 +30,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kProjectFileMax = std::size_t{1} << 20;
 
-/// What a project file says, with patterns relative to the root. Nothing if the server does not
-/// fit.
-struct Recipe {
-  std::string build;
-  Words watch;
-  /// The tool that was asked, too.
-  std::string tool = {};
-  /// What is uncertain about this; a clause.
-  std::string problem = {};
-};
+/// What a project file says, with patterns relative to the root, and with the tool that was asked
+/// as its source. Nothing if the server does not fit.
+using Recipe = std::optional<Guess>;
 
 using Endings = std::vector<std::string_view>;
 
@@ -104,11 +97,11 @@ Words common(const std::set<fs::path>& folders) {
 }
 
 /// The answer of a tool. Without one, `recipe` says why.
-std::optional<ToolAnswer> answer_of(Recipe& recipe, const char* tool,
+std::optional<ToolAnswer> answer_of(Guess& recipe, const char* tool,
                                     const std::function<ToolAnswer()>& ask) {
   try {
     ToolAnswer answer = ask();
-    recipe.tool = tool;
+    recipe.from = tool;
     return answer;
   } catch (const Failure& failure) {
     recipe.problem = failure.what + ", so the names of files decided";
@@ -116,9 +109,9 @@ std::optional<ToolAnswer> answer_of(Recipe& recipe, const char* tool,
   }
 }
 
-std::optional<Recipe> cargo(const Project& project) {
+Recipe cargo(const Project& project) {
   if (!is_below(project.server, "target")) return std::nullopt;
-  Recipe recipe;
+  Guess recipe;
   const auto answer = answer_of(recipe, "cargo metadata", [&] { return ask_cargo(project); });
   recipe.build = is_below(project.server, "release") ? "cargo build --release" : "cargo build";
   if (answer && !answer->package.empty()) recipe.build += " -p " + shell_word(answer->package);
@@ -133,9 +126,9 @@ std::optional<Recipe> cargo(const Project& project) {
   return recipe;
 }
 
-std::optional<Recipe> go(const Project& project) {
+Recipe go(const Project& project) {
   if (is_script(project.server) || ends_in(project.server, {".go"})) return std::nullopt;
-  Recipe recipe;
+  Guess recipe;
   const auto answer = answer_of(recipe, "go list", [&] { return ask_go(project); });
   const fs::path usual = "cmd" / project.server.filename();
   fs::path package = is_there(project.root / usual)   ? usual
@@ -154,7 +147,7 @@ std::optional<Recipe> go(const Project& project) {
   return recipe;
 }
 
-std::optional<Recipe> node(const Project& project) {
+Recipe node(const Project& project) {
   const bool is_ours = ends_in(project.server, {".js", ".mjs", ".cjs"}) &&
                        !is_below(project.server, "node_modules") &&
                        !is_below(project.server, "src");
@@ -175,14 +168,14 @@ std::optional<Recipe> node(const Project& project) {
   }
   Words watch = present(project, {"src"});
   if (watch.empty()) watch = flat(project, {".ts", ".mts", ".tsx"});
-  return Recipe{manager + " run build", std::move(watch)};
+  return Guess{.build = manager + " run build", .watch = std::move(watch)};
 }
 
-std::optional<Recipe> cmake(const Project& project) {
+Recipe cmake(const Project& project) {
   for (fs::path folder = project.server.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
     if (!is_there(project.root / folder / "CMakeCache.txt")) continue;
-    Recipe recipe{"cmake --build " + shell_word(folder.native()), {}};
+    Guess recipe{.build = "cmake --build " + shell_word(folder.native())};
     const auto answer =
         answer_of(recipe, "the file API of CMake", [&] { return ask_cmake(project, folder); });
     const bool is_flat = !answer || answer->folders.contains(".");
@@ -194,39 +187,40 @@ std::optional<Recipe> cmake(const Project& project) {
   return std::nullopt;
 }
 
-std::optional<Recipe> make(const Project& project) {
+Recipe make(const Project& project) {
   if (!fs::path(project.server).extension().empty()) return std::nullopt;
-  return Recipe{
-      "make", joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"})};
+  return Guess{
+      .build = "make",
+      .watch = joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"})};
 }
 
-std::optional<Recipe> dotnet(const Project& project) {
+Recipe dotnet(const Project& project) {
   if (!is_below(project.server, "bin")) return std::nullopt;
-  return Recipe{"dotnet build", {"*.cs"}};
+  return Guess{.build = "dotnet build", .watch = {"*.cs"}};
 }
 
-std::optional<Recipe> python(const Project& project) {
+Recipe python(const Project& project) {
   if (!ends_in(project.server, {".py"})) return std::nullopt;
-  return Recipe{"", {"*.py"}};
+  return Guess{.watch = {"*.py"}};
 }
 
 /// A script that nothing builds: the files beside it, or the folder in the project that holds it.
-std::optional<Recipe> script(const Project& project) {
+Recipe script(const Project& project) {
   if (!is_script(project.server) || is_below(project.server, "node_modules")) return std::nullopt;
   if (project.server.has_parent_path()) {
-    return Recipe{"", {pattern_of_file(project.server.begin()->native())}};
+    return Guess{.watch = {pattern_of_file(project.server.begin()->native())}};
   }
   const std::string pattern = "*" + project.server.extension().native();
   // What else is in a home folder is no part of the server.
   const char* const home = std::getenv("HOME");
   const bool is_home = home != nullptr && project.root == home;
-  return Recipe{"", {is_home ? "./" + pattern : pattern}};
+  return Guess{.watch = {is_home ? "./" + pattern : pattern}};
 }
 
 struct Kind {
   /// The name of the project file, or its ending.
   std::string_view file;
-  std::optional<Recipe> (*recipe)(const Project&);
+  Recipe (*recipe)(const Project&);
 };
 
 constexpr std::array<Kind, 8> kKinds = {{{"Cargo.toml", cargo},
@@ -295,11 +289,9 @@ std::string moved(const fs::path& root, const std::string& pattern) {
 }
 
 /// The guess about a server that starts in `directory`.
-Guess told_by(const Project& project, const std::string& file, Recipe recipe,
+Guess told_by(const Project& project, const std::string& file, Guess guess,
               const fs::path& directory, bool runs_elsewhere) {
-  Guess guess{
-      file, std::move(recipe.build), {}, std::move(recipe.watch), std::move(recipe.problem)};
-  if (!recipe.tool.empty()) guess.from += " and " + recipe.tool;
+  guess.from = guess.from.empty() ? file : file + " and " + guess.from;
   if (project.root == directory && !runs_elsewhere) return guess;
   const fs::path below = project.root.lexically_relative(directory);
   const bool is_below = !runs_elsewhere && !below.empty() && *below.begin() != "..";
