@@ -67,10 +67,6 @@ struct HttpAbort {
   ExchangeId exchange{};
 };
 
-}  // namespace order
-
-namespace order {
-
 /// Take over the process of the daemon that listens, if an earlier mcp-sitter of this user has
 /// started it with the same command for the same address, and if no other one has it. The shell
 /// answers with `ChildStarted`, else with `ChildStartFailed`.

@@ -92,8 +92,7 @@ std::string wrong_combination(const Raw& raw, bool has_command) {
                            raw.request.no_build || raw.request.no_watch || raw.request.always_load;
   if (has_options && !is_new && raw.wrapped.empty()) {
     return "--build, --no-build, --watch, --no-watch and --always-load are for --wrap and for a "
-           "new "
-           "server";
+           "new server";
   }
   if (count == 0 && (raw.request.is_dry_run || !raw.request.scope.empty())) {
     return "--wrap, --undo or a new NAME is missing";
