@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "io/control/control_client.hpp"
 #include "io/control/control_folder.hpp"
-#include "io/control/other_bridge.hpp"
 #include "io/files/binary_info.hpp"
 #include "io/files/daemon_record.hpp"
 #include "io/files/era_cache.hpp"

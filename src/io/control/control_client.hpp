@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "io/system/file_descriptor.hpp"
+
 namespace sitter {
 
 /// A connection from `mcp-sitter ctl` to a bridge of this user.
@@ -33,5 +35,10 @@ class ControlClient {
 
   std::unique_ptr<Connection> connection_;
 };
+
+/// Asks another bridge of this user to end its server, and says that our sitter_kill is the reason.
+/// Never waits. The descriptor is to be kept open until the bridge has had time to read. It is
+/// closed if the bridge cannot be reached.
+FileDescriptor ask_to_end_server(long bridge);
 
 }  // namespace sitter

@@ -1,4 +1,6 @@
+#include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/system/error_code.hpp>
@@ -9,6 +11,7 @@
 
 #include "io/control/control_client.hpp"
 #include "io/control/control_folder.hpp"
+#include "io/control/local_socket.hpp"
 
 namespace sitter {
 namespace {
@@ -71,6 +74,21 @@ std::optional<std::string> ControlClient::next_line() {
   std::string line;
   if (!std::getline(connection_->stream, line)) return std::nullopt;
   return line;
+}
+
+FileDescriptor ask_to_end_server(long bridge) {
+  const std::string line =
+      fmt::format(R"json({{"command":"kill","arguments":{{"scope":"child"}},"by":{}}})json"
+                  "\n",
+                  getpid());
+  for (const std::string& socket : control_sockets()) {
+    if (pid_of(socket) != bridge) continue;
+    FileDescriptor connection = connect_to_socket(socket);
+    if (!connection.is_open()) continue;
+    const ssize_t written = write(connection.number(), line.data(), line.size());
+    if (written == static_cast<ssize_t>(line.size())) return connection;
+  }
+  return {};
 }
 
 }  // namespace sitter
