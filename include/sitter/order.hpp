@@ -106,7 +106,8 @@ struct RememberEra {
     knows_no_probe,  ///< it knows no server/discover, so it speaks only revisions with initialize
     fails_probe,     ///< server/discover has failed in another way, which may have other causes
     opens,           ///< it has opened a session; if it fails the probe too, that is its era
-    may_be_newer,    ///< it has answered server/discover, or has opened no session
+    opens_nothing,   ///< it has refused to open a session
+    answers_probe,   ///< it has answered server/discover
   };
   Sign sign = Sign::opens;
 };

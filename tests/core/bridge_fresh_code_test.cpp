@@ -191,17 +191,68 @@ TEST_F(BridgeFreshCodeTest, AClientThatSavesAndCallsInTurnIsAlwaysAnsweredByNewC
   }
 }
 
-TEST_F(BridgeFreshCodeTest, AKillMakesTheNextServerTheNewOne) {
+TEST_F(BridgeFreshCodeTest, AKillBuildsNothingAndTheNextServerSaysSo) {
+  open();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  saves();
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("nothing has built it since; sitter_rebuild builds it"));
+  client(rebuild(3));
+  dies(build(1), 0);
+  opens(3);
+  done();
+  client(call(4, "echo"));
+  child(3, result(4, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, AKillLeavesAFailedBuildToBeTold) {
   open();
   saves();
   dies(build(1), 2);
   client(call(1, "sitter_kill"));
   dies(1, 0);
-  done();
   client(call(2, "echo"));
   opens(2);
   child(2, result(2, text_result("x")));
-  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+  done();
+  client(call(3, "echo"));
+  child(2, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("old code's: the build failed (exit 2)"));
+}
+
+TEST_F(BridgeFreshCodeTest, ASaveDuringTheBuildIsNotPartOfIt) {
+  open();
+  saves();
+  time_passes(seconds(1));
+  saves("second.c");
+  time_passes(seconds(11));
+  binary.modified = now.wall;
+  dies(build(1), 0);
+  opens(2);
+  client(call(1, "echo"));
+  time_passes(config.fresh_wait);
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("second.c changed")));
+}
+
+TEST_F(BridgeFreshCodeTest, PromptsAndResourcesSayItToo) {
+  open();
+  saves();
+  dies(build(1), 2);
+  done();
+  client(request(1, "prompts/get", R"json({"name":"p"})json"));
+  child(1, result(1, R"json({"messages":[]})json"));
+  EXPECT_THAT(answer()["result"]["messages"][0]["content"]["text"], HasSubstr(kOldCode));
+  client(request(2, "resources/read", R"json({"uri":"a:b"})json"));
+  child(1, result(2, R"json({"contents":[{"uri":"a:b","text":"x"}]})json"));
+  const auto contents = answer()["result"]["contents"];
+  EXPECT_EQ(contents[0]["text"], "x");
+  EXPECT_EQ(contents[1]["uri"], "mcp-sitter:notice");
+  EXPECT_THAT(contents[1]["text"], HasSubstr(kOldCode));
 }
 
 TEST_F(BridgeFreshCodeTest, AProgramThatWasBuiltInAnotherWayIsNew) {
@@ -271,6 +322,19 @@ TEST_F(BridgeFreshCodeTest, AnAnswerAfterTheSwapIsOfTheServerBefore) {
   opens(2);
   child(1, result(1, text_result("x")));
   EXPECT_THAT(answer_text(), AllOf(HasSubstr(kOldCode), Not(HasSubstr("server restarted"))));
+}
+
+TEST_F(BridgeFreshCodeTest, AClientThatHasOnlyProbedGetsTheNewCodeWhenItBegins) {
+  without_build();
+  client(enveloped(1, "server/discover"));
+  done();
+  changes("a.py");
+  child(1,
+        result(1, R"json({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})json"));
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  client(enveloped_call(2, "echo"));
+  EXPECT_THAT(done(), AllOf(Contains("start 2"), Not(Contains(HasSubstr("tools/call")))));
 }
 
 }  // namespace

@@ -496,5 +496,31 @@ TEST_F(BridgeInFlightTest, TheStatusNamesACallThatTheClientHasGivenUp) {
   EXPECT_THAT(summary(), Not(HasSubstr("given up")));
 }
 
+TEST_F(BridgeInFlightTest, TheNextResultNamesACallThatTheClientHasGivenUpOnce) {
+  client(call(5, "work"));
+  activity = "process 1001 is sleeping in pipe_read";
+  client(cancelled(5));
+  time_passes(seconds(8));
+  client(call(6, "echo"));
+  child(1, result(6, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("[mcp-sitter] work was given up by the client 8s ago and may still run: "
+                        "process 1001 is sleeping in pipe_read (sitter_child_stderr shows what it "
+                        "wrote)."));
+  client(call(7, "echo"));
+  child(1, result(7, text_result("x")));
+  EXPECT_EQ(answer_text(), "x");
+}
+
+TEST_F(BridgeInFlightTest, ACallThatIsAnsweredLateIsNotNamed) {
+  client(call(5, "work"));
+  client(cancelled(5));
+  child(1, result(5, text_result("late")));
+  done();
+  client(call(6, "echo"));
+  child(1, result(6, text_result("x")));
+  EXPECT_EQ(answer_text(), "x");
+}
+
 }  // namespace
 }  // namespace sitter

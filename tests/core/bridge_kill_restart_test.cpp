@@ -138,5 +138,16 @@ TEST_F(BridgeKillRestartTest, AskedForWithAWiderScopeItComesAfterTheCheck) {
   EXPECT_THAT(text_of(rebuilt()), HasSubstr("spawn #2"));
 }
 
+TEST_F(BridgeKillRestartTest, IsTheReasonOfTheStart) {
+  open_session();
+  client(kill(1));
+  dies(1, 0);
+  done();
+  client(call(2, "sitter_status"));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("(spawn #2; reason: sitter_kill)"),
+                                   HasSubstr("a new server is on its way (sitter_kill)")));
+  opens(2);
+}
+
 }  // namespace
 }  // namespace sitter

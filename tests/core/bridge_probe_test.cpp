@@ -179,7 +179,7 @@ TEST_F(BridgeProbeTest, WhatAServerShowsOfItsEraIsRemembered) {
   // A server of the new era may not speak the client's version.
   EXPECT_THAT(probe(error("\"p\"", -32022, "Unsupported version")), IsEmpty());
   EXPECT_THAT(probe(result("\"p\"", R"json({"supportedVersions":["2026-07-28"]})json")),
-              ElementsAre(Sign::may_be_newer));
+              ElementsAre(Sign::answers_probe));
   client(initialize(0));
   opens(1);
   EXPECT_THAT(era_signs, ElementsAre(Sign::opens));
@@ -193,7 +193,7 @@ TEST_F(BridgeProbeTest, AnEndOnTheProbeAndARefusedOpeningAreRemembered) {
   EXPECT_THAT(era_signs, ElementsAre(Sign::fails_probe));
   client(initialize(0));
   child(2, error(0, -32601, "Method not found"));
-  EXPECT_THAT(era_signs, ElementsAre(Sign::fails_probe, Sign::may_be_newer));
+  EXPECT_THAT(era_signs, ElementsAre(Sign::fails_probe, Sign::opens_nothing));
 }
 
 }  // namespace

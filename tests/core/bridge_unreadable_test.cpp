@@ -442,5 +442,18 @@ TEST_F(BridgeUnreadableTest, TwoMessagesOnALineCompleteTheOpeningOnce) {
   opens(1);
 }
 
+TEST_F(BridgeUnreadableTest, AnAnswerOfTheClientThatTheServerPrintsAnswersNothing) {
+  open_session();
+  child(1, request(2, "roots/list"));
+  done();
+  client(call(2, "echo"));
+  client(result(1, R"json({"roots":[]})json"));
+  EXPECT_THAT(done(), Contains("child 1 " + result(2, R"json({"roots":[]})json")));
+  child(1, "got " + result(2, R"json({"roots":[]})json"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, "and " + result(2, text_result("mine")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("mine")));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -153,6 +153,14 @@ BridgeConfig config_with(ServerKind kind, bool watches, bool builds, bool needs_
   return config;
 }
 
+/// A daemon that a command starts.
+BridgeConfig config_of_daemon(bool watches) {
+  BridgeConfig config = config_with(ServerKind::process, watches, false, false);
+  config.url = "http://127.0.0.1:8000/mcp";
+  config.daemon_command = "./daemon";
+  return config;
+}
+
 class AfterEditTest : public ::testing::TestWithParam<AfterEdit> {};
 
 TEST_P(AfterEditTest, TheModelReadsHowItTakesEffect) {
@@ -190,6 +198,35 @@ INSTANTIATE_TEST_SUITE_P(
                   std::string(" A save restarts the server, and calls wait for the new code.") +
                       kNoSaveStarts,
                   std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{
+            "compiled, --watch", config_with(ServerKind::process, true, false, false),
+            std::string(" A change of a watched file restarts the server, but builds nothing: "
+                        "after an edit, build, and then restart it.") +
+                kNoSaveStarts,
+            std::string(kStops) + " Restart it after a build."},
+        AfterEdit{"interpreted, --watch --build",
+                  config_with(ServerKind::process, true, true, true),
+                  std::string(" A save builds and restarts the server, and calls wait for the new "
+                              "code. sitter_rebuild builds at once and shows the errors.") +
+                      kNoSaveStarts,
+                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{"interpreted, --watch-binary",
+                  config_with(ServerKind::process, false, false, true, true),
+                  std::string(" A save of the server's own file restarts it, and calls wait for "
+                              "the new code.") +
+                      kNoSaveStarts,
+                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
+        AfterEdit{"--http -- COMMAND", config_of_daemon(false),
+                  R"( After an edit, call sitter_kill and build; the next call starts the new )"
+                  R"(code, and so does sitter_kill {"restart": true}, which says which tools )"
+                  "changed.",
+                  std::string(kStops) + " Call it after an edit, or to unlock the binary."},
+        AfterEdit{
+            "--http --watch -- COMMAND", config_of_daemon(true),
+            std::string(" A change of a watched file restarts the server, but builds nothing: "
+                        "after an edit, build, and then restart it.") +
+                kNoSaveStarts,
+            std::string(kStops) + " Restart it after a build."},
         AfterEdit{"--watch --build", config_with(ServerKind::process, true, true, false),
                   std::string(" A save builds and restarts the server, and calls wait for the new "
                               "code. sitter_rebuild builds at once and shows the errors.") +

@@ -45,11 +45,16 @@ TEST_F(EraCacheTest, AServerThatKnowsNoProbeOrOpensAfterAFailureIsOfTheEarlierEr
   EXPECT_TRUE(is_of_earlier_era(request_));
   shows({Sign::fails_probe});
   EXPECT_TRUE(is_of_earlier_era(request_));
-  shows({Sign::may_be_newer});
+  shows({Sign::opens_nothing});
   EXPECT_FALSE(is_of_earlier_era(request_));
   shows({Sign::knows_no_probe});
   EXPECT_TRUE(is_of_earlier_era(request_));
   forget_era(request_);
+  EXPECT_FALSE(is_of_earlier_era(request_));
+}
+
+TEST_F(EraCacheTest, AServerThatHasAnsweredAProbeMayFailAnotherForAPassingReason) {
+  shows({Sign::answers_probe, Sign::fails_probe, Sign::opens});
   EXPECT_FALSE(is_of_earlier_era(request_));
 }
 

@@ -178,7 +178,8 @@ void Child::error(const Asked& asked, int code, std::string_view words) {
   said.id = respelled(asked.id);
   said.is_method_not_found = code == -32601;
   said.reads_as_unopened = code == -32600;
-  said.has_content = asked.method == "tools/call" && !asked.wants_task;
+  said.has_content = (asked.method == "tools/call" && !asked.wants_task) ||
+                     asked.method == "prompts/get" || asked.method == "resources/read";
   said.before = R"json({"jsonrpc":"2.0","id":)json";
   said.after = fmt::format(R"json(,"error":{{"code":{},"message":"{}","data":{{"sim":{}}}}}}})json",
                            code, words, said.number);

@@ -72,7 +72,7 @@ void Conductor::each_deadline(Row row) {
   row(opening.answer_by(), [this] { news_.answer_slow_opening(); });
   row(opening.answer_second_by(), [this] { news_.answer_second_openings(); });
   row(servers_.starts().restart_due(), [this] { servers_.restart(); });
-  row(rebuilds_.watch().deadline(), in_settle);
+  row(rebuilds_.files_deadline(), in_settle);
   row(rebuilds_.fresh_wait_end(), in_settle);
   row(desk_.throttle().deadline(), [this] { desk_.throttle().on_timeout(now_); });
   row(news_.relist_deadline(), [this] { news_.on_relist_timeout(); });
@@ -103,7 +103,7 @@ void Conductor::on_startup_timeout(Child& child) {
   const EndReason reason = child.handshake.state() == Handshake::State::opening
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;
-  const std::string why = child.absence.is_on() ? child.absence.why() : std::string();
+  const std::string why = child.absence.is_on() ? child.absence.why() : child.activity;
   if (ClientRequest* const asked = desk_.asked_opening()) {
     news_.answer_opening_ourselves(*asked,
                                    end_clause({reason, {}, child.life.lifetime(now_), why}) +
@@ -306,7 +306,7 @@ void Conductor::settle() {
     // Only now is it known whether a build has begun, which reads all files that have changed so
     // far, and whether a reload is over.
     if (rebuilds_.watch().is_on()) rebuilds_.note_reload();
-    has_settled_files = is_due(rebuilds_.watch().deadline(), now_);
+    has_settled_files = is_due(rebuilds_.files_deadline(), now_);
     if (has_settled_files) rebuilds_.on_files_settled();
     // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
     // above may have answered the last request, or seen the last end.

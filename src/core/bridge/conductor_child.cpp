@@ -108,6 +108,8 @@ void Conductor::add_noise(Child& child, std::string_view text) {
 bool Conductor::is_owed(Child& child, const Message& message) {
   if (message.id.empty()) return false;
   if (message.kind != Message::Kind::result && message.kind != Message::Kind::error) return false;
+  // The server may print the client's answer to a question of its own with the same id.
+  if (child.has_heard(message)) return false;
   const bool opens = child.handshake.state() == Handshake::State::opening &&
                      same_id(message.id, child.handshake.opening_id());
   return opens || desk_.has_given_id(message.id) ||
@@ -293,6 +295,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     news_.pass_tool_result(child, *request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
+    news_.tell_old_code(child, *request, message, edits);
     desk_.answer(*request, edits.outgoing());
   }
 }
@@ -357,13 +360,17 @@ void Conductor::note_version(Child& child, const ClientRequest& request, const M
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {
       desk_.opening().on_version_refused(request.envelope);
-    } else if (is_probe) {
+    }
+    const auto of_newer_era = {ErrorCode::unsupported_version, ErrorCode::header_mismatch,
+                               ErrorCode::missing_client_capability};
+    if (is_probe && std::none_of(of_newer_era.begin(), of_newer_era.end(),
+                                 [&](ErrorCode code) { return has_code(answer.error, code); })) {
       const bool is_unknown = has_code(answer.error, ErrorCode::method_not_found);
       servers_.remember(is_unknown ? Sign::knows_no_probe : Sign::fails_probe);
     }
     return;
   }
-  if (is_probe) servers_.remember(Sign::may_be_newer);
+  if (is_probe) servers_.remember(Sign::answers_probe);
   if (desk_.opening().on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();

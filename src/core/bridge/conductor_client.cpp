@@ -391,6 +391,7 @@ void Conductor::cancel(const Message& message, Line line) {
     // The status says what the server has done since.
     const Child* const child = servers_.generations().find(request->gen);
     if (child != nullptr) servers_.look_at_process(*child);
+    news_.on_given_up();
   }
   desk_.requests().cancel(*request);
 }
@@ -413,6 +414,7 @@ void Conductor::on_client_answer(const Message& message, Line line) {
     out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");
     return;
   }
+  child->hear(question->id, message);
   out_.push(order::SendToChild{child->gen(), Outgoing::spliced(line, message.id, question->id)});
 }
 

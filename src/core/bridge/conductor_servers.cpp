@@ -55,7 +55,7 @@ void Conductor::begin_serving(Child& child) {
 /// The child has refused the opening.
 void Conductor::refuse(Child& child) {
   const std::string& why = child.handshake.refusal();
-  servers_.remember(order::RememberEra::Sign::may_be_newer);
+  servers_.remember(order::RememberEra::Sign::opens_nothing);
   if (ClientRequest* const asked = desk_.asked_opening()) {
     news_.answer_opening_ourselves(*asked, why, servers_.ring_of(child).last_words(child.gen()));
   }

@@ -29,8 +29,8 @@ const std::vector<Tools::Row>& Tools::rows() {
   static const std::vector<Row> kRows = {
       {{.builtin = Builtin::status,
         .name = "sitter_status",
-        .description = "Whether the MCP server under development runs, why it crashed or "
-                       "restarted, how its tools changed."},
+        .description = "Whether the MCP server runs, why it crashed or restarted, how a reload or "
+                       "rebuild changed its tools."},
        &Tools::show_status},
       {{.builtin = Builtin::kill,
         .name = "sitter_kill",
@@ -320,7 +320,9 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
   if (!killer.is_killing() && !generations.is_empty()) servers_.inspect(Purpose::remember);
   const bool finds_nothing = !killer.is_killing() && generations.is_empty() && !had_left_process;
   killer.begin({request.handle(), wanted.restart}, wanted.scope);
-  if (finds_nothing) {
+  if (finds_nothing && servers_.is_foreign(nullptr)) {
+    killer.on_foreign();
+  } else if (finds_nothing) {
     const History& history = servers_.history();
     const auto& last = history.last_end();
     killer.add_note(last ? not_running_words(*last, now_.wall - *history.last_end_at())

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -131,6 +134,14 @@ struct Child {
   bool may_have_handed_out(std::size_t key) const {
     return handed_out.size() >= limits::kHandedOutMax || handed_out.contains(key);
   }
+  /// The client answers the question of the child that has this id.
+  void hear(std::string_view raw_id, const Message& answer) {
+    heard_answer = answer_key(raw_id, answer);
+  }
+  /// Whether this is what the client has answered last, which the child may print.
+  bool has_heard(const Message& answer) const {
+    return heard_answer == answer_key(answer.id, answer);
+  }
   /// Whether this id may have been rounded to what a double holds.
   bool may_round(std::string_view raw_id) const { return !keeps_integers || !fits_64_bits(raw_id); }
 
@@ -152,6 +163,11 @@ struct Child {
     return is_late;
   }
 
+  static std::size_t answer_key(std::string_view raw_id, const Message& answer) {
+    return std::hash<std::string>()(
+        fmt::format("{} {} {}", id_key(raw_id), answer.result, answer.error));
+  }
+
   ChildLifecycle life;
   Debugger debugger;
   /// What it did at the last look, as `fact::ProcessSeen` tells it.
@@ -170,6 +186,7 @@ struct Child {
   /// Errors of the child are held until it is known whether it can serve this client at all, or was
   /// started anew without an opening.
   bool has_held_errors = false;
+  std::size_t heard_answer = 0;
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.
   bool keeps_integers = false;

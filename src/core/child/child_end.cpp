@@ -38,8 +38,8 @@ std::string plain_clause(const ChildEnd& end) {
           after, end.why.empty() ? "" : fmt::format(" ({})", end.why));
     case EndReason::said_nothing:
       if (end.is_foreign) return fmt::format("the server had said nothing after {}", after);
-      return fmt::format("the server had said nothing {} after its start and was taken down",
-                         after);
+      return fmt::format("the server had said nothing {} after its start{} and was taken down",
+                         after, end.why.empty() ? "" : fmt::format(" ({})", end.why));
     case EndReason::opening_refused:
       return fmt::format("the server could not be {}: {}", end.is_foreign ? "opened" : "started",
                          why_words(end));

@@ -67,10 +67,8 @@ void History::on_left_process_over(Generation gen, const ExitStatus& status,
   if (is_a_failure) last_failure_ = {*last_end_, std::move(stderr_tail), now};
 }
 
-bool History::on_stack(const fact::StackRead& fact) {
-  if (!last_failure_ || last_failure_->gen != fact.gen) return false;
-  last_failure_->stack = fact.stack;
-  return true;
+void History::on_stack(const fact::StackRead& fact) {
+  if (last_failure_ && last_failure_->gen == fact.gen) last_failure_->stack = fact.stack;
 }
 
 std::int64_t History::pid_of(Generation gen) const {

@@ -73,7 +73,7 @@ class History {
   void on_left_process_over(Generation gen, const ExitStatus& status, std::string stderr_tail,
                             WallTime now);
   /// Returns false if the crash does not matter any more.
-  bool on_stack(const fact::StackRead& fact);
+  void on_stack(const fact::StackRead& fact);
   /// A child has shown that it works.
   void on_proved() { last_failure_.reset(); }
   /// A child has come to serve, `duration` after its start.

@@ -35,8 +35,6 @@ struct ServerStatus {
     Milliseconds age{};
     /// What caused the start, in a few words.
     std::string cause;
-    /// How to let it run, as `Servers::stopped_clause` returns it.
-    std::string stopped;
   };
 
   /// A daemon that cannot be reached.
@@ -71,6 +69,8 @@ struct ServerStatus {
   bool was_foreign = false;
   std::optional<Milliseconds> last_end_age;
   std::optional<Starting> starting;
+  /// How to let the child run, as `Servers::stopped_clause` returns it.
+  std::string stopped;
   std::optional<Absent> absence;
   /// Who is attached to the child; empty if nobody is.
   std::string debugger;

@@ -60,9 +60,9 @@ ServerStatus Servers::status(bool is_for_person) const {
   }
   status.child_ready = shown->is_ready();
   if (!status.child_ready && !shown->life.taken_down_for()) {
-    status.starting = {shown->gen(), since(shown->life.started()), shown->cause,
-                       stopped_clause(*shown)};
+    status.starting = {shown->gen(), since(shown->life.started()), shown->cause};
   }
+  status.stopped = stopped_clause(*shown);
   status.debugger = shown->debugger.name();
   status.activity = shown->activity;
   if (const Absence* const away = absence()) {

@@ -133,11 +133,18 @@ std::string BuiltinNames::edit_sentences() const {
     case Edits::in_next_call:
       return " Each call runs the tool anew, so an edit counts from the next call on.";
     case Edits::saved:
+      if (!has_build_ && !needs_no_build_) {
+        return " A change of a watched file restarts the server, but builds nothing: after an "
+               "edit, build, and then restart it.";
+      }
       return fmt::format(
           " A save {}restarts the server, and calls wait for the new code.{}",
           has_build_ ? "builds and " : "",
           rebuild.empty() ? "" : fmt::format(" {} builds at once and shows the errors.", rebuild));
     case Edits::built:
+      if (needs_no_build_) {
+        return " A save of the server's own file restarts it, and calls wait for the new code.";
+      }
       return " After an edit, build: a new file of the server restarts it, and calls wait for it.";
     case Edits::rebuilt:
       return fmt::format(" After an edit, call {}; it builds and restarts the server.", rebuild);
@@ -162,6 +169,7 @@ std::string BuiltinNames::kill_sentence() const {
   switch (edits()) {
     case Edits::saved:
     case Edits::built:
+      if (!watches_binary_ && !has_build_ && !needs_no_build_) return " Restart it after a build.";
       return " Not needed after an edit: a change restarts the server.";
     case Edits::rebuilt:
       return fmt::format(" After an edit, call {} instead.", name(Builtin::rebuild));

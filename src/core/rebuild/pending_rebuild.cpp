@@ -85,7 +85,9 @@ std::vector<RebuildCaller> PendingRebuild::leave_late(Now now) {
     is_unattended = true;
     timeout = std::max(timeout, timeout_without(caller));
     if (!caller.deadline) continue;
-    const Instant until = std::min(*caller.deadline, now.steady + RebuildArguments().timeout);
+    const Milliseconds longest = RebuildArguments().timeout;
+    // A shorter limit that the caller has set is kept.
+    const Instant until = caller.timeout < longest ? *caller.deadline : now.steady + longest;
     unattended_until = std::max(unattended_until.value_or(until), until);
   }
   if (!next) return taken;

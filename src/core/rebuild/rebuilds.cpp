@@ -45,6 +45,13 @@ Servers::Replacement Rebuilds::replacement() const {
           rebuilder_.rebuild().cause};
 }
 
+/// The cause of the rebuild in a few words, for texts.
+std::string Rebuilds::cause() const {
+  const PendingRebuild& rebuild = rebuilder_.rebuild();
+  if (!rebuild.cause.empty()) return one_line(rebuild.cause);
+  return desk_.names().name(rebuild.builds ? Builtin::rebuild : Builtin::kill);
+}
+
 // ---- what is asked for
 
 RebuildCaller Rebuilds::caller_of(const ClientRequest& request, Milliseconds timeout) const {
@@ -189,13 +196,13 @@ std::optional<RebuildReport> Rebuilds::start_new_child() {
   Child* const serving = generations.serving();
   if (serving != nullptr && !may_end(*serving)) return std::nullopt;
   if (serving != nullptr && servers_.traits().has_address) return make_way(*serving);
-  const std::string& cause = rebuilder_.rebuild().cause;
   if (servers_.has_left_process()) {
+    const std::string& cause = rebuilder_.rebuild().cause;
     servers_.take_back_process(cause);
     servers_.take_down_all(EndReason::replaced, cause);
     return std::nullopt;
   }
-  servers_.start(cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause));
+  servers_.start(cause());
   rebuilder_.on_started(generations.last());
   return std::nullopt;
 }
@@ -276,7 +283,6 @@ void Rebuilds::leave_unwanted_build() {
 }
 
 void Rebuilds::give_up(std::string_view killer) {
-  watch_.on_killed();
   if (!is_on()) return;
   tell_given_up(rebuilder_.leave_to_client(), fmt::format("{} was called", killer));
   if (rebuilder_.is_unwanted()) abandon();
@@ -330,7 +336,10 @@ void Rebuilds::on_timeout() {
 void Rebuilds::on_answer_due() {
   for (const RebuildCaller& caller : rebuilder_.on_answer_due(now_)) {
     std::string what = "the new server is still on its way";
-    if (rebuilder_.is_building()) {
+    const Child* const coming = servers_.generations().find(rebuilder_.rebuild().gen);
+    if (coming != nullptr && !servers_.stopped_clause(*coming).empty()) {
+      what += "; " + servers_.stopped_clause(*coming);
+    } else if (rebuilder_.is_building()) {
       const auto age = duration_cast<std::chrono::seconds>(rebuilder_.build()->age(now_));
       const std::string line = one_line(rebuilder_.newest_line());
       what = fmt::format("still building ({}s{}{})", age.count(), line.empty() ? "" : ", ", line);
@@ -367,16 +376,15 @@ void Rebuilds::tell_build_progress() {
 }
 
 std::string Rebuilds::progress_words() const {
-  const std::string& cause = rebuilder_.rebuild().cause;
   if (rebuilder_.is_held()) {
     return fmt::format("the reload waits until the debugger is detached: {}",
                        rebuilder_.rebuild().held_by);
   }
   const Child* const coming = servers_.generations().find(rebuilder_.rebuild().gen);
   const std::string stopped = coming == nullptr ? "" : servers_.stopped_clause(*coming);
-  return progress_clause(cause.empty() ? desk_.names().name(Builtin::rebuild) : one_line(cause),
-                         rebuilder_.is_building() ? std::optional(rebuilder_.build()->age(now_))
-                                                  : std::nullopt) +
+  return progress_clause(cause(), rebuilder_.is_building()
+                                      ? std::optional(rebuilder_.build()->age(now_))
+                                      : std::nullopt) +
          (stopped.empty() ? "" : "; " + stopped);
 }
 

@@ -112,7 +112,9 @@ class Rebuilds {
   void note_starts();
   /// The same, and tells the watch if no reload runs any more.
   void note_reload();
-  /// The watched files have stayed unchanged for long enough.
+  /// When the watched files have stayed unchanged for long enough. A client that has only probed
+  /// the server gets the new code when it begins to use it.
+  std::optional<Instant> files_deadline() const;
   void on_files_settled();
   void on_serving(const Child& child) { watch_.on_serving(child.gen()); }
   void on_answer(const Child& child) {
@@ -125,6 +127,7 @@ class Rebuilds {
   std::string unserved_clause() const;
 
  private:
+  std::string cause() const;
   RebuildCaller caller_of(const ClientRequest& request, Milliseconds timeout) const;
   bool may_replace_new_child() const;
   bool may_end(Child& child);

@@ -19,6 +19,11 @@ void Rebuilds::note_reload() {
   if (!is_on() && !servers_.generations().is_one_coming()) watch_.on_over(now_);
 }
 
+std::optional<Instant> Rebuilds::files_deadline() const {
+  const bool is_only_probed = !desk_.opening().is_open() && servers_.generations().has_any();
+  return is_only_probed ? std::nullopt : watch_.deadline();
+}
+
 void Rebuilds::on_files_settled() {
   auto trigger = watch_.due(desk_.turn());
   if (!trigger) return;
@@ -40,8 +45,8 @@ void Rebuilds::on_files_settled() {
 std::optional<Instant> Rebuilds::fresh_wait_end() const {
   const UnservedChanges& unserved = watch_.unserved();
   // Changes that something has read, but that no reload brings any more, are awaited in vain.
-  const bool is_awaited =
-      unserved.has_any() && (is_on() || unserved.has_unread()) && !rebuilder_.is_held();
+  const bool is_awaited = unserved.has_any() && (is_on() || unserved.has_unread()) &&
+                          !rebuilder_.is_held() && !servers_.serves_foreign();
   if (!is_awaited || !ending_.is_none()) return std::nullopt;
   const Instant end = unserved.wait_end(desk_.requests().waits_since());
   return end > now_.steady ? std::optional(end) : std::nullopt;
@@ -60,14 +65,18 @@ std::string Rebuilds::unserved_clause() const {
             : "the new server is starting";
     return what + hint(Builtin::rebuild, "waits for it");
   }
+  if (servers_.serves_foreign()) return "restart the server where it was started";
   if (watch_.unserved().has_unread()) {
     return fmt::format("the server is reloaded when no file has changed for {}",
                        duration_text(config_.debounce));
   }
   if (!watch_.unserved().is_built()) {
-    return build_clause(*rebuilder_.last_result()) + hint(Builtin::build_log, "shows its output");
+    const auto& build = rebuilder_.last_result();
+    if (!build || build->ended < watch_.unserved().changed_at() || !has_failed(*build)) {
+      return "nothing has built it since" + hint(Builtin::rebuild, "builds it");
+    }
+    return build_clause(*build) + hint(Builtin::build_log, "shows its output");
   }
-  if (servers_.serves_foreign()) return "restart the server where it was started";
   return "the new server has failed to start" + hint(Builtin::child_stderr, "shows its stderr");
 }
 

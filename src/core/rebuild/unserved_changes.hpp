@@ -36,9 +36,10 @@ class UnservedChanges {
   void on_start(Generation gen);
   /// A child serves from now on.
   void on_serving(Generation gen);
-  /// No reload follows for the changes that nothing has read yet, or for the others.
+  /// No reload follows for the changes that nothing has read yet: they were made by the reloads.
   void forget_unread();
-  void forget_read() { erase_up_to(read_); }
+  /// No reload follows for any change so far. Each of them still counts.
+  void leave() { read_ = newest_; }
   void forget() { changes_.clear(); }
 
   bool has_any() const { return !changes_.empty(); }

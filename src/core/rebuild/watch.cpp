@@ -49,7 +49,7 @@ void Watch::on_start(Generation gen) {
 
 void Watch::leave() {
   changes_.forget();
-  unserved_.forget();
+  unserved_.leave();
 }
 
 void Watch::on_over(Now now) {

@@ -62,10 +62,8 @@ class Watch {
   std::optional<Trigger> due(const Turn& turn);
   /// The trigger leads to a reload.
   void take(Trigger trigger) { last_trigger_ = std::move(trigger); }
-  /// Nobody wants a reload for the changes so far.
+  /// Nobody wants a reload for the changes so far. Until a server runs them, they are told.
   void leave();
-  /// The server is killed on purpose. Who does this builds the next server.
-  void on_killed() { unserved_.forget_read(); }
 
   std::size_t folder_count() const { return folder_count_; }
   /// Why some changes are not seen; empty if all changes are seen.

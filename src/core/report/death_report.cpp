@@ -78,6 +78,7 @@ std::string next_step(const DeathReport& report) {
       return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
       if (report.end->has_no_process) return "Call again";
+      if (report.needs_no_build) return "Call again: " + next_request(report);
       return fmt::format("Call again when it is {}: {}",
                          report.end->is_foreign ? "restarted" : "built", next_request(report));
     case EndReason::ended_from_outside:

@@ -32,6 +32,8 @@ struct DeathReport {
   /// The tool that restarts a child that hangs.
   std::string restart_tool = "sitter_kill";
   std::string log_tool = "sitter_build_log";
+  /// The next server needs no build, or is on its way.
+  bool needs_no_build = false;
   /// The same end was reported before, and no start was tried since.
   bool is_repeated = false;
   /// The excerpt of the output of the build that was to bring the command, if it has failed.

@@ -21,6 +21,15 @@ namespace {
 /// bound of any excerpt.
 constexpr std::size_t kReloadLinesMax = 30;
 
+const std::string kTag = "[mcp-sitter] ";
+
+/// Stands for the notice among the contents of a resource.
+constexpr std::string_view kNoticeUri = "mcp-sitter:notice";
+
+constexpr std::string_view kTookOver =
+    "This answer is still the old code's: the request came before the new server took over. The "
+    "next request gets the new code.";
+
 }  // namespace
 
 News::News(const BridgeConfig& config, const Ending& ending, const Now& now, Orders& out,
@@ -33,7 +42,14 @@ News::News(const BridgeConfig& config, const Ending& ending, const Now& now, Ord
       servers_(servers),
       rebuilds_(rebuilds),
       lints_(config.lints),
-      old_code_(config.writes_notices && !config.watches()) {}
+      old_code_(config.writes_notices) {}
+
+void News::on_serving(const Child& child) {
+  lints_.on_serving(child.gen());
+  // What has hindered a reload hinders no more. The errors of a build stay.
+  const auto& build = rebuilds_.rebuilder().last_result();
+  if (!build || !has_failed(*build)) notices_.forget_reload_failure();
+}
 
 // ---- notices
 
@@ -54,9 +70,7 @@ void News::pass_tool_result(Child& child, ClientRequest& request, const Message&
 /// nobody has asked for the new server, the model does not know that there are two.
 void News::pass_retiring_result(ClientRequest& request, const Message& message, Edits& edits) {
   if (says_old_code() && !request.wants_task) {
-    const std::string_view text =
-        "[mcp-sitter] This answer is still the old code's: the call came before the new server "
-        "took over. Call again.";
+    const std::string text = kTag + std::string(kTookOver);
     if (message.kind == Message::Kind::error) {
       if (has_message(message.error)) append_to_error(message.error, text, edits);
     } else if (takes_text(message.result)) {
@@ -64,6 +78,27 @@ void News::pass_retiring_result(ClientRequest& request, const Message& message, 
     }
   }
   desk_.answer(request, edits.outgoing());
+}
+
+void News::tell_old_code(const Child& child, const ClientRequest& request, const Message& answer,
+                         Edits& edits) {
+  const bool is_prompt = request.method == Method::prompts_get;
+  if (!is_prompt && request.method != Method::resources_read) return;
+  const bool is_old = child.is_retiring() || rebuilds_.watch().unserved().has_any();
+  if (!says_old_code() || !is_old) return;
+  std::string text = child.is_retiring() ? std::string(kTookOver) : old_code_in(request);
+  if (text.empty()) return;
+  text.insert(0, kTag);
+  const std::string_view items = member(answer.result, is_prompt ? "messages" : "contents");
+  if (answer.kind == Message::Kind::error) {
+    if (has_message(answer.error)) append_to_error(answer.error, text, edits);
+  } else if (is_array(items)) {
+    edits.append(items,
+                 is_prompt
+                     ? fmt::format(R"json({{"role":"user","content":{}}})json", text_block(text))
+                     : fmt::format(R"json({{"uri":"{}","mimeType":"text/plain","text":{}}})json",
+                                   kNoticeUri, json_string(text)));
+  }
 }
 
 void News::pass_with_notice(ClientRequest& request, const Message& message, Edits& edits) {
@@ -82,7 +117,17 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 }
 
 bool News::has_notice() const {
-  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news() || has_noise_news();
+  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news() ||
+         has_noise_news() || !given_up_text().empty();
+}
+
+/// What is to be told of calls that the client has given up; empty if there is nothing.
+std::string News::given_up_text() const {
+  const Child* const child = servers_.generations().shown();
+  if (!has_given_up_news_ || child == nullptr) return {};
+  const auto calls = desk_.status().given_up;
+  if (calls.empty()) return {};
+  return given_up_clause(calls, child->activity, desk_.names().name(Builtin::child_stderr));
 }
 
 bool News::has_noise_news() const {
@@ -93,16 +138,19 @@ bool News::has_noise_news() const {
 /// What the result of this request says if its child has answered it with old code. Empty if the
 /// result says nothing of the kind.
 std::string News::old_code_in(const ClientRequest& request) const {
+  // The child may have ended while the answer was held.
   const Child* const child = servers_.generations().find(request.gen);
-  if (child == nullptr) return {};
   const UnservedChanges& unserved = rebuilds_.watch().unserved();
-  if (says_old_code() && unserved.has_any() && !runs_built_since(*child, unserved.changed_at())) {
+  if (says_old_code() && unserved.has_any() &&
+      (child == nullptr || !runs_built_since(*child, unserved.changed_at()))) {
     const std::string files = files_text({unserved.file()}, unserved.count());
     return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
   }
-  if (!child->serves()) return {};
   const OldCode::Change* const change = old_code_.untold(request.gen);
-  if (change == nullptr || rebuilds_.is_on()) return {};
+  if (change == nullptr || child == nullptr || !child->serves()) return {};
+  if (rebuilds_.is_on()) {
+    return old_code_text(*change, rebuilds_.progress_words(), now_.wall);
+  }
   const BuiltinNames& names = desk_.names();
   std::string tool = names.first_name({Builtin::rebuild, Builtin::kill});
   if (!tool.empty() && !names.offers(Builtin::rebuild)) tool += R"( {"restart": true})";
@@ -118,7 +166,12 @@ bool News::says_old_code() const {
 /// Whether the child runs a program that somebody has built after the last change, in another way
 /// than the bridge.
 bool News::runs_built_since(const Child& child, WallTime change) const {
-  return binary_.modified > change && child.life.started().wall >= *binary_.modified;
+  if (!binary_.modified || *binary_.modified <= change) return false;
+  // What the bridge has built itself holds what was saved before that build.
+  const auto& build = rebuilds_.rebuilder().last_result();
+  const bool is_ours = build && *binary_.modified <= build->ended &&
+                       *binary_.modified >= build->ended - build->duration;
+  return !is_ours && child.life.started().wall >= *binary_.modified;
 }
 
 bool News::would_carry_notice(const ClientRequest& request, const Message& answer) const {
@@ -155,12 +208,14 @@ NoticeFacts News::known_for_notice() const {
   known.noise = servers_.history().noise();
   if (rebuilds_.watch().has_news()) known.watch_problem = rebuilds_.watch().problem();
   if (has_lint_news()) known.lint = lints_.news();
+  known.given_up = given_up_text();
   known.status_tool = names.name(Builtin::status);
   known.stderr_tool = names.name(Builtin::child_stderr);
   known.log_tool = names.name(Builtin::build_log);
-  // Somebody may have built the program in another way since.
+  // Somebody may have built the program in another way since, and some compilers write it in spite
+  // of errors.
   if (const auto& build = rebuilds_.rebuilder().last_result();
-      build && has_failed(*build) && !(binary_.modified > build->ended)) {
+      build && has_failed(*build) && !(binary_.modified > build->ended - build->duration)) {
     known.failed_build = build;
   }
   known.call_tool = names.name(Builtin::call);
@@ -171,6 +226,7 @@ void News::on_notice_told() {
   if (notices_.shown_watch_problem() == rebuilds_.watch().problem()) rebuilds_.watch().on_told();
   lints_.on_told(notices_.shown_lint());
   if (notices_.has_shown_old_code()) old_code_.on_told();
+  has_given_up_news_ = false;
   catalogs_.mark_told();
   if (Child* const child = servers_.generations().serving())
     desk_.opening().on_told(child->handshake.opened_with());
@@ -238,8 +294,9 @@ void News::lint_result(std::string_view tool, std::string_view result) {
 }
 
 void News::on_call(Generation gen) {
-  // A rebuild that is on its way reads the changes.
-  if (old_code_.may_look(now_) && !rebuilds_.is_on()) old_code_.on_call(gen, now_, out_);
+  old_code_.on_call(gen, now_, out_);
+  const Child* const child = has_given_up_news_ ? servers_.generations().find(gen) : nullptr;
+  if (child != nullptr) servers_.look_at_process(*child);
 }
 
 void News::on(const fact::SourcesChecked& fact) {
@@ -247,7 +304,7 @@ void News::on(const fact::SourcesChecked& fact) {
 }
 
 void News::on(const fact::StackRead& fact) {
-  if (!servers_.history().on_stack(fact)) return;
+  servers_.history().on_stack(fact);
   notices_.on_crash(fmt::format("[mcp-sitter] spawn #{} crashed in: {}", fact.gen, fact.stack));
 }
 

@@ -43,6 +43,10 @@ class News {
 
   /// Passes on the answer of the child to a call, with the notice if there is one.
   void pass_tool_result(Child& child, ClientRequest& request, const Message& message, Edits& edits);
+  /// Says in the answer about a prompt or a resource, which carries no notice, that old code has
+  /// given it.
+  void tell_old_code(const Child& child, const ClientRequest& request, const Message& answer,
+                     Edits& edits);
   /// The answer waits until `release_held`, or until its meaning is clear.
   void hold(ClientRequest& request, std::string line);
   /// Nobody waits for the client to list again.
@@ -53,7 +57,9 @@ class News {
   void release_explained(Child& child);
   /// Takes from the servers what repeated calls have brought.
   void take_replay_remarks();
-  void on_serving(const Child& child) { lints_.on_serving(child.gen()); }
+  void on_serving(const Child& child);
+  /// The client has given up a call that the server has not answered.
+  void on_given_up() { has_given_up_news_ = true; }
   /// A child has written to stdout what is not a message.
   void on_noise() { notices_.on_news(); }
   /// The rebuild is over: tells its callers and the model, and begins the next.
@@ -138,6 +144,7 @@ class News {
   void lint_result(std::string_view tool, std::string_view result);
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
   std::string version_of(const OpeningResult& opened) const;
+  std::string given_up_text() const;
   std::string old_code_in(const ClientRequest& request) const;
   bool says_old_code() const;
   bool runs_built_since(const Child& child, WallTime change) const;
@@ -171,6 +178,8 @@ class News {
   Rebuilds& rebuilds_;
 
   Notices notices_;
+  /// A call was given up since the last notice.
+  bool has_given_up_news_ = false;
   Catalogs catalogs_;
   Lints lints_;
   OldCode old_code_;

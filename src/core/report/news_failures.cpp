@@ -86,7 +86,8 @@ void News::fail(ClientRequest& request, const DeathReport& report) {
     desk_.answer_tool_text(request, report_text(report), true);
     return;
   }
-  if (request.method == Method::server_discover && !servers_.traits().has_address) {
+  const bool is_unbuilt = report.end && report.end->is_command_missing;
+  if (request.method == Method::server_discover && (!servers_.traits().has_address || is_unbuilt)) {
     // The codes of the stateless revision would prove to some clients that the server speaks it.
     desk_.answer_error(request, ErrorCode::method_not_found, error_message(report));
     return;
@@ -124,7 +125,8 @@ DeathReport News::report_of(const std::optional<ChildEnd>& end, std::string stde
           config_.startup_timeout,
           desk_.names().name(Builtin::child_stderr),
           desk_.names().first_name({Builtin::kill, Builtin::rebuild}),
-          desk_.names().name(Builtin::build_log)};
+          desk_.names().name(Builtin::build_log),
+          config_.needs_no_build || rebuilds_.is_on()};
 }
 
 void News::answer_waiting(const ChildEnd& end, std::string stderr_tail) {

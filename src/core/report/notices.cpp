@@ -123,6 +123,7 @@ std::string Notices::remarks(const NoticeFacts& known) const {
         "[mcp-sitter] a call that is made again after each restart (--replay-call) failed: {}",
         one_line(failure)));
   }
+  if (!known.given_up.empty()) lines.push_back(kTag + known.given_up + ".");
   if (!known.watch_problem.empty()) {
     lines.push_back(
         fmt::format("[mcp-sitter] Not every save is noticed: {}.", known.watch_problem));

@@ -41,6 +41,8 @@ struct NoticeFacts {
   std::optional<BuildResult> failed_build;
   /// Why not every save is noticed, if the model was not told yet.
   std::string watch_problem;
+  /// Which calls the client has given up, and what the server does, as a clause.
+  std::string given_up;
   /// The findings of the lint that the model was not told yet.
   std::vector<std::string> lint;
   /// That old code has given the result which this notice is put into; empty if the model need not

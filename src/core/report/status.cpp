@@ -187,7 +187,6 @@ std::string state_sentence(const StatusFacts& facts) {
         fmt::format("The {} for {} ({} #{}; reason: {}): wait, and its tools appear by themselves",
                     words.starting, duration_text(facts.starting->age), words.start,
                     facts.starting->gen, facts.starting->cause);
-    if (!facts.starting->stopped.empty()) text += "; " + facts.starting->stopped;
   } else if (facts.child_state == "killing") {
     text = fmt::format("The {}", words.ending);
   } else if (facts.last_end.empty()) {
@@ -196,15 +195,11 @@ std::string state_sentence(const StatusFacts& facts) {
     text = fmt::format("{}; {}, {}; the next request {}", words.down, facts.last_end,
                        age_text(*facts.last_end_age), words.next);
   }
+  if (!facts.stopped.empty()) text += "; " + facts.stopped;
   if (!facts.debugger.empty()) text += "; a debugger is attached to it: " + facts.debugger;
   if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
   if (!facts.given_up.empty()) {
-    const std::size_t more = facts.given_up.size() - 1;
-    text += fmt::format("; {} was given up by the client {} and may still run{}",
-                        brief(facts.given_up.back().tool, 64), age_text(facts.given_up.back().age),
-                        more == 0 ? "" : fmt::format(", like {} before it", more));
-    if (!facts.activity.empty()) text += ": " + facts.activity;
-    text += tool_hint(facts.stderr_tool, "shows what it wrote");
+    text += "; " + given_up_clause(facts.given_up, facts.activity, facts.stderr_tool);
   }
   return one_line(text) + ".";
 }
@@ -254,6 +249,16 @@ Json without_nulls(Json json) {
 }
 
 }  // namespace
+
+std::string given_up_clause(const std::vector<ClientStatus::GivenUp>& calls,
+                            std::string_view activity, std::string_view stderr_tool) {
+  const std::size_t more = calls.size() - 1;
+  return fmt::format("{} was given up by the client {} and may still run{}{}{}",
+                     brief(calls.back().tool, 64), age_text(calls.back().age),
+                     more == 0 ? "" : fmt::format(", like {} before it", more),
+                     activity.empty() ? "" : fmt::format(": {}", activity),
+                     tool_hint(stderr_tool, "shows what it wrote"));
+}
 
 std::string status_text(const StatusFacts& facts) {
   Json json = known_status(facts);

@@ -41,6 +41,11 @@ struct StatusFacts : ClientStatus, ServerStatus, RebuildStatus, NewsStatus {
   std::string stderr_tool;
 };
 
+/// Says which call the client has given up last, that it may still run, what the server does
+/// (`activity`), and what shows its stderr. `calls` must not be empty.
+std::string given_up_clause(const std::vector<ClientStatus::GivenUp>& calls,
+                            std::string_view activity, std::string_view stderr_tool);
+
 /// The members that mcp-sitter 0.2.0 has are always there. The others are left out if they are
 /// null, zero or empty.
 std::string status_text(const StatusFacts& facts);

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,11 +32,29 @@ constexpr std::string_view kFile = "/mcp-sitter/eras";
 constexpr std::string_view kEarlier = "earlier";
 /// The probe has failed, and no session was opened yet.
 constexpr std::string_view kUnsure = "unsure";
+/// It has answered a probe, and may fail another only for a passing reason.
+constexpr std::string_view kNewer = "newer";
 
-/// Variables that say where a terminal is, and change from one start to the next.
-constexpr std::array<std::string_view, 11> kPlaces = {
-    "_",       "SHLVL",   "PWD",  "OLDPWD",    "WINDOWID",      "TERM_SESSION_ID",
-    "GPG_TTY", "SSH_TTY", "TMUX", "TMUX_PANE", "XDG_SESSION_ID"};
+/// Variables that say where a terminal is, and change from one login to the next.
+constexpr std::array<std::string_view, 19> kPlaces = {"_",
+                                                      "SHLVL",
+                                                      "PWD",
+                                                      "OLDPWD",
+                                                      "COLUMNS",
+                                                      "LINES",
+                                                      "WINDOWID",
+                                                      "TERM_SESSION_ID",
+                                                      "GPG_TTY",
+                                                      "SSH_TTY",
+                                                      "SSH_CLIENT",
+                                                      "SSH_CONNECTION",
+                                                      "SSH_AUTH_SOCK",
+                                                      "TMUX",
+                                                      "TMUX_PANE",
+                                                      "XDG_SESSION_ID",
+                                                      "INVOCATION_ID",
+                                                      "VSCODE_IPC_HOOK_CLI",
+                                                      "WSL_INTEROP"};
 
 /// The hash of a command, and what is known of it.
 using Entry = std::pair<std::string, std::string>;
@@ -59,7 +79,8 @@ std::vector<Entry> read_entries(const std::string& path) {
 }
 
 void write_entries(const std::string& cache, const std::vector<Entry>& entries) {
-  mkdir(cache.c_str(), S_IRWXU);
+  std::error_code ignored;  // the file cannot be opened then
+  std::filesystem::create_directories(cache, ignored);
   mkdir((cache + std::string(kFolder)).c_str(), S_IRWXU);
   const std::string path = cache + std::string(kFile);
   std::string text;
@@ -85,8 +106,10 @@ std::optional<std::string_view> after(const std::optional<std::string_view>& kno
     case Sign::fails_probe:
       return known.value_or(kUnsure);
     case Sign::opens:
-      return known ? std::optional(kEarlier) : std::nullopt;
-    case Sign::may_be_newer:
+      return known == kUnsure ? kEarlier : known;
+    case Sign::answers_probe:
+      return kNewer;
+    case Sign::opens_nothing:
       break;
   }
   return std::nullopt;
@@ -143,7 +166,7 @@ void note_era(const std::string& key, order::RememberEra::Sign sign) {
 }
 
 void forget_era(const LaunchRequest& request) {
-  note_era(key_now(request), order::RememberEra::Sign::may_be_newer);
+  note_era(key_now(request), order::RememberEra::Sign::opens_nothing);
 }
 
 }  // namespace sitter
