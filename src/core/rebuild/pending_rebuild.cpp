@@ -13,12 +13,7 @@ std::optional<RequestHandle> first_of_client(const std::vector<RebuildCaller>& c
 }
 
 std::vector<RebuildCaller> take_late(std::vector<RebuildCaller>& callers, Now now) {
-  const auto late = std::stable_partition(
-      callers.begin(), callers.end(),
-      [now](const RebuildCaller& caller) { return !is_due(caller.answer_by, now); });
-  std::vector<RebuildCaller> taken(late, callers.end());
-  callers.erase(late, callers.end());
-  return taken;
+  return take_if(callers, [now](const auto& caller) { return is_due(caller.answer_by, now); });
 }
 
 /// How long a build is wanted that this caller no longer waits for.
@@ -26,11 +21,8 @@ Milliseconds timeout_without(const RebuildCaller& caller) {
   return std::min(caller.timeout, RebuildArguments().timeout);
 }
 
-void take_others(std::vector<RebuildCaller>& callers, std::vector<RebuildCaller>& taken) {
-  const auto others =
-      std::stable_partition(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
-  taken.insert(taken.end(), others, callers.end());
-  callers.erase(others, callers.end());
+std::vector<RebuildCaller> take_others(std::vector<RebuildCaller>& callers) {
+  return take_if(callers, std::not_fn(std::mem_fn(&RebuildCaller::is_client)));
 }
 
 }  // namespace
@@ -110,20 +102,18 @@ PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {
 }
 
 std::vector<RebuildCaller> PendingRebuild::leave_to_client() {
-  std::vector<RebuildCaller> taken;
   is_unattended = false;
   is_for_requests = false;
-  take_others(callers, taken);
+  std::vector<RebuildCaller> taken = take_others(callers);
   const std::vector<RebuildCaller> later = leave_next_to_client();
   taken.insert(taken.end(), later.begin(), later.end());
   return taken;
 }
 
 std::vector<RebuildCaller> PendingRebuild::leave_next_to_client() {
-  std::vector<RebuildCaller> taken;
-  if (!next) return taken;
+  if (!next) return {};
   next->is_unattended = false;
-  take_others(next->callers, taken);
+  std::vector<RebuildCaller> taken = take_others(next->callers);
   if (next->callers.empty()) next.reset();
   return taken;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +52,15 @@ struct RebuildCaller {
   /// What a call of sitter_kill also answers: the report of the kill.
   std::string kill_report = {};
 };
+
+/// Removes the callers for which this holds, and returns them.
+template <class Condition>
+std::vector<RebuildCaller> take_if(std::vector<RebuildCaller>& callers, Condition is_meant) {
+  const auto meant = std::stable_partition(callers.begin(), callers.end(), std::not_fn(is_meant));
+  std::vector<RebuildCaller> taken(meant, callers.end());
+  callers.erase(meant, callers.end());
+  return taken;
+}
 
 /// A rebuild on its way: first the build, if there is a build command, and then a new child. Calls
 /// of sitter_rebuild that come meanwhile join it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <utility>
 
 namespace sitter {
@@ -260,10 +259,7 @@ std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
     rebuild_->is_for_requests = false;
     rebuild_->unattended_until.reset();
   }
-  const auto leaving = std::stable_partition(callers.begin(), callers.end(), std::not_fn(is_out));
-  std::vector<RebuildCaller> left(leaving, callers.end());
-  callers.erase(leaving, callers.end());
-  return left;
+  return take_if(callers, is_out);
 }
 
 std::optional<Instant> Rebuilder::deadline() const {
