@@ -23,10 +23,6 @@ int reach(KillScope scope) {
   return 3;
 }
 
-std::string by_its_sitter(std::int64_t pid) {
-  return fmt::format("by its mcp-sitter (pid {})", pid);
-}
-
 std::string why_left_alone(const fact::ImageSwept::Process& process) {
   if (process.supervisor == 0) return "it runs with other arguments";
   return fmt::format("it is the server of another mcp-sitter (pid {})", process.supervisor);
@@ -64,9 +60,10 @@ bool Killer::on_swept(const fact::ImageSwept& fact, Now now) {
                                     [&](const auto& k) { return k.pid == process.pid; });
     if (known == report_.killed.end()) {
       report_.killed.push_back({process.pid, "same-path", process.command,
-                                process.supervisor != 0 ? by_its_sitter(process.supervisor)
-                                : is_last               ? "SIGKILL"
-                                                        : "SIGTERM"});
+                                process.supervisor != 0
+                                    ? fmt::format("by its mcp-sitter (pid {})", process.supervisor)
+                                : is_last ? "SIGKILL"
+                                          : "SIGTERM"});
     } else if (is_last) {
       known->how = "SIGKILL";
     }

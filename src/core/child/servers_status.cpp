@@ -36,14 +36,13 @@ ServerStatus Servers::status(bool is_for_person) const {
   status.last_startup = history_.last_startup();
   if (const auto& failure = history_.last_failure()) {
     const ChildEnd& end = failure->end;
-    status.last_failure = {{clause_of(end),
-                            {},
-                            end.status.signal,
-                            failure->stderr_tail,
-                            std::chrono::floor<Milliseconds>(now_.wall - failure->at)}};
-    status.last_failure->core = end.status.core;
-    status.last_failure->stack = failure->stack;
-    if (has_exited(end)) status.last_failure->exit_code = end.status.code;
+    status.last_failure = {clause_of(end),
+                           has_exited(end) ? std::optional(end.status.code) : std::nullopt,
+                           end.status.signal,
+                           failure->stderr_tail,
+                           std::chrono::floor<Milliseconds>(now_.wall - failure->at),
+                           end.status.core,
+                           failure->stack};
   }
   status.history.assign(history_.lives().begin(), history_.lives().end());
   status.stdout_pollution = history_.noise();
