@@ -69,10 +69,7 @@ void BuiltinNames::offer(Builtin builtin) {
   offered_.push_back({&*tool, wanted, wanted});
 }
 
-bool BuiltinNames::offers(Builtin builtin) const {
-  return std::any_of(offered_.begin(), offered_.end(),
-                     [&](const Offered& offered) { return offered.tool->builtin == builtin; });
-}
+bool BuiltinNames::offers(Builtin builtin) const { return !name(builtin).empty(); }
 
 void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
   for (Offered& offered : offered_) {
