@@ -270,36 +270,40 @@ TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
   }
 }
 
+std::vector<std::string_view> texts_in(std::string_view line) {
+  return texts_around(split_objects(line), line);
+}
+
 TEST(SplitTest, ObjectsAndTheTextAroundThem) {
-  const SplitLine split = split_objects(" a {\"x\":\"}\"} b{}, [c] {\"y\":{}} ");
-  EXPECT_THAT(split.objects, ElementsAre("{\"x\":\"}\"}", "{}", "{\"y\":{}}"));
-  EXPECT_THAT(split.texts, ElementsAre("a", "b", ", [c]"));
+  const std::string line = " a {\"x\":\"}\"} b{}, [c] {\"y\":{}} ";
+  EXPECT_THAT(split_objects(line), ElementsAre("{\"x\":\"}\"}", "{}", "{\"y\":{}}"));
+  EXPECT_THAT(texts_in(line), ElementsAre("a", "b", ", [c]"));
 }
 
 TEST(SplitTest, ArrayBracketsAndCommasAreNotText) {
-  const SplitLine split = split_objects(" [ {} , {}\t] ");
-  EXPECT_THAT(split.objects, ElementsAre("{}", "{}"));
-  EXPECT_THAT(split.texts, IsEmpty());
+  const std::string line = " [ {} , {}\t] ";
+  EXPECT_THAT(split_objects(line), ElementsAre("{}", "{}"));
+  EXPECT_THAT(texts_in(line), IsEmpty());
 }
 
 TEST(SplitTest, WithoutAnObjectAllIsText) {
-  EXPECT_THAT(split_objects(" [] ").texts, ElementsAre("[]"));
-  EXPECT_THAT(split_objects("{ {").texts, ElementsAre("{ {"));
-  EXPECT_THAT(split_objects("{ {").objects, IsEmpty());
+  EXPECT_THAT(texts_in(" [] "), ElementsAre("[]"));
+  EXPECT_THAT(texts_in("{ {"), ElementsAre("{ {"));
+  EXPECT_THAT(split_objects("{ {"), IsEmpty());
 }
 
 TEST(SplitTest, AnObjectInsideAnUnclosedOneIsNotSplitOff) {
   for (const std::string line :
        {R"json({"id":1,"result":{"a":{}})json", R"json({"a":[{},{})json"}) {
-    EXPECT_THAT(split_objects(line).objects, IsEmpty()) << line;
-    EXPECT_THAT(split_objects(line).texts, ElementsAre(line));
+    EXPECT_THAT(split_objects(line), IsEmpty()) << line;
+    EXPECT_THAT(texts_in(line), ElementsAre(line));
   }
-  EXPECT_THAT(split_objects("{mode {\"a\":1}").objects, ElementsAre("{\"a\":1}"));
+  EXPECT_THAT(split_objects("{mode {\"a\":1}"), ElementsAre("{\"a\":1}"));
 }
 
 TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {
-  EXPECT_THAT(split_objects(std::string(15, '{') + "{}").objects, ElementsAre("{}"));
-  EXPECT_THAT(split_objects(std::string(16, '{') + "{}").objects, IsEmpty());
+  EXPECT_THAT(split_objects(std::string(15, '{') + "{}"), ElementsAre("{}"));
+  EXPECT_THAT(split_objects(std::string(16, '{') + "{}"), IsEmpty());
 }
 
 TEST(LooksLikeAnswerTest, AnAnswerIsToldFromARequestAndALogLine) {

@@ -74,11 +74,11 @@ void Conductor::on_child_message(Child& child, const Message& message, Line line
 /// and writes, and a client without a bridge skips such a line.
 void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   const std::string what = reader_.defect().what;
-  SplitLine split = split_objects(line.text());
-  const std::vector<std::string_view>& texts = split.texts;
+  const auto objects = split_objects(line.text());
+  const auto texts = texts_around(objects, line.text());
   bool has_other = !texts.empty();
   std::vector<std::string_view> owed;
-  for (const std::string_view object : split.objects) {
+  for (const std::string_view object : objects) {
     const Message* const message = reader_.read(Line::padded(object));
     const bool has_text_before = !texts.empty() && texts.front().data() < object.data();
     has_other = has_other || message == nullptr;
@@ -87,13 +87,9 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
                                                    !lenient_id(object).empty();
     if (is_taken) owed.push_back(object);
   }
-  const std::vector<std::string_view>& taken = has_other ? owed : split.objects;
-  for (const std::string_view text : texts_around(taken, line.text())) {
-    add_noise(child, text);
-  }
-  for (const std::string_view object : taken) {
-    parts_.push_back({child.gen(), Line::padded(object)});
-  }
+  const std::vector<std::string_view>& taken = has_other ? owed : objects;
+  for (const auto text : texts_around(taken, line.text())) add_noise(child, text);
+  for (const auto object : taken) parts_.push_back({child.gen(), Line::padded(object)});
   // A dying child was still writing this line, so the line is not an answer. The end of the child
   // says more.
   if (is_unfinished || !taken.empty() || texts.empty()) return;

@@ -101,10 +101,10 @@ bool Desk::refuse_when_throttled(ClientRequest& request) {
 }
 
 void Desk::refuse_broken_line(Line line, std::string_view what) {
-  const SplitLine split = split_objects(line.text());
+  const auto objects = split_objects(line.text());
   std::vector<std::string_view> ids;
-  for (const auto* pieces : {&split.objects, &split.texts}) {
-    for (const std::string_view piece : *pieces) {
+  for (const auto& pieces : {objects, texts_around(objects, line.text())}) {
+    for (const std::string_view piece : pieces) {
       if (const auto id = lenient_id(piece); !id.empty()) ids.push_back(id);
     }
   }

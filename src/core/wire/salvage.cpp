@@ -119,8 +119,8 @@ std::string too_long_text(std::uint64_t size) {
   return fmt::format("there is no memory for a line of {} bytes", size);
 }
 
-SplitLine split_objects(std::string_view text) {
-  SplitLine split;
+std::vector<std::string_view> split_objects(std::string_view text) {
+  std::vector<std::string_view> objects;
   std::size_t at = 0;
   int unclosed = 0;
   while ((at = text.find('{', at)) != text.npos) {
@@ -131,11 +131,10 @@ SplitLine split_objects(std::string_view text) {
       ++at;
       continue;
     }
-    if (unclosed == 0 || !is_value(text, at)) split.objects.push_back(text.substr(at, end - at));
+    if (unclosed == 0 || !is_value(text, at)) objects.push_back(text.substr(at, end - at));
     at = end;
   }
-  split.texts = texts_around(split.objects, text);
-  return split;
+  return objects;
 }
 
 std::vector<std::string_view> texts_around(const std::vector<std::string_view>& objects,

@@ -29,11 +29,7 @@ std::string too_long_text(std::uint64_t size);
 /// The objects in a line that is not one object: several objects in a row, in an array, or among
 /// other text. Braces are matched outside strings. An object that is not closed counts as text, and
 /// so do the values in it.
-struct SplitLine {
-  std::vector<std::string_view> objects;
-  std::vector<std::string_view> texts;
-};
-SplitLine split_objects(std::string_view text);
+std::vector<std::string_view> split_objects(std::string_view text);
 
 /// The texts around these objects of the line, trimmed, without what only separates the elements of
 /// an array. Without objects it is the whole line.
