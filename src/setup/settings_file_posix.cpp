@@ -6,12 +6,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "io/system/file_descriptor.hpp"
 #include "io/system/signals.hpp"

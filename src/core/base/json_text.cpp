@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/ascii.hpp"
-#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/base/text.hpp"
 #include "core/wire/reply.hpp"
 
 namespace sitter {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/report/kill.hpp"
 #include "core/wire/json_view.hpp"

@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "core/base/raw_id.hpp"
-#include "core/wire/message.hpp"
 
 namespace sitter {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "core/base/text.hpp"
-
 namespace sitter {
 
 using Level = order::Log::Level;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.hpp"
 #include "core/child/servers.hpp"
 #include "core/child/unopened.hpp"
 #include "core/wire/catalog_kind.hpp"

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/text.hpp"
 #include "core/child/servers.hpp"
-#include "core/wire/method.hpp"
 #include "core/wire/reply.hpp"
 #include "sitter/limits.hpp"
 

@@ -7,7 +7,6 @@
 #include "core/base/ascii.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
-#include "core/wire/reply.hpp"
 
 namespace sitter {
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/base/json_text.hpp"
 #include "core/base/last_words.hpp"
 #include "core/base/text.hpp"
 #include "sitter/bytes.hpp"

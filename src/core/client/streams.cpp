@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/raw_id.hpp"
-#include "core/base/text.hpp"
 #include "core/client/stream_tag.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"

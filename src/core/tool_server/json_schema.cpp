@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "core/tool_server/usage_description.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
