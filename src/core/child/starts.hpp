@@ -2,17 +2,27 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/orders.hpp"
+#include "core/child/child_end.hpp"
 #include "core/child/restart_policy.hpp"
-#include "core/child/start_policy.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
 
-/// When a child is started: for a request, unless starts fail in a row, and without a request as
-/// --restart says. After failed starts, the shell first looks at the files of the command. Until it
+namespace limits {
+
+/// From this failed start in a row on, at least this interval lies between two starts.
+inline constexpr int kFailedStartsFree = 3;
+inline constexpr Milliseconds kStartInterval{1000};
+
+}  // namespace limits
+
+/// When a child is started: for a request, and without a request as --restart says. Starts that
+/// fail in a row are spaced out, so that a client that asks again and again does not cause a storm
+/// of processes. After failed starts, the shell first looks at the files of the command. Until it
 /// has answered, no child is started.
 class Starts {
  public:
@@ -26,7 +36,16 @@ class Starts {
   /// `restarts_max`: the number of restarts in a row.
   Starts(RestartPolicy::When restarts, int restarts_max) : restart_(restarts, restarts_max) {}
 
-  bool may_start_now(Now now) const { return policy_.may_start(now); }
+  struct Failure {
+    ChildEnd end;
+    std::string stderr_tail;
+  };
+
+  /// Otherwise a start is allowed only if the command's files have changed since the last start.
+  bool may_start_now(Now now) const {
+    return failures_ < limits::kFailedStartsFree ||
+           now.steady >= last_start_ + limits::kStartInterval;
+  }
   void check_files(Check purpose, Orders& out) {
     check_ = purpose;
     out.push(order::CheckCommandFiles{});
@@ -36,18 +55,21 @@ class Starts {
   Check on_checked() { return std::exchange(check_, Check::none); }
 
   void on_start(Now now) {
-    policy_.on_start(now);
+    last_start_ = now.steady;
     restart_.on_start(now);
     has_started_ = true;
   }
   /// Whether a child was started since the last call of this function.
   bool take_started() { return std::exchange(has_started_, false); }
   /// A child has shown that it works.
-  void on_proved() { policy_.on_proved(); }
+  void on_proved() { failures_ = 0; }
   /// A child has ended before it has shown that it works.
-  void on_failed(StartPolicy::Failure failure) { policy_.on_failed(std::move(failure)); }
+  void on_failed(Failure failure) {
+    ++failures_;
+    last_failure_ = std::move(failure);
+  }
   /// The last start that failed, even if a later start has worked.
-  const std::optional<StartPolicy::Failure>& last_failure() const { return policy_.last_failure(); }
+  const std::optional<Failure>& last_failure() const { return last_failure_; }
 
   /// A child that served, or was about to serve, has ended. Returns true if only the bound for
   /// restarts in a row prevents a restart.
@@ -59,7 +81,9 @@ class Starts {
   const RestartPolicy& restarts() const { return restart_; }
 
  private:
-  StartPolicy policy_;
+  int failures_ = 0;  // in a row
+  Instant last_start_;
+  std::optional<Failure> last_failure_;
   RestartPolicy restart_;
   Check check_ = Check::none;
   bool has_started_ = false;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
-#include "core/child/start_policy.hpp"
+#include "core/child/starts.hpp"
 
 namespace sitter {
 namespace {
