@@ -10,17 +10,6 @@ namespace sitter {
 
 /// What the shell knows about the file under development.
 struct BinaryFacts {
-  /// The version resource of a Windows executable.
-  struct VersionResource {
-    std::string file_version;
-    std::string product_version;
-    std::string product_name;
-    std::string file_description;
-    std::string company_name;
-    std::string copyright;
-    bool is_debug = false;
-  };
-
   struct File {
     std::string path;
     std::optional<std::int64_t> size;
@@ -38,7 +27,6 @@ struct BinaryFacts {
   bool exists = false;
   std::optional<std::int64_t> size;
   std::optional<WallTime> modified;
-  std::optional<VersionResource> version;
   std::optional<File> interpreter;
   std::optional<std::string> build_id;
   std::optional<Loaded> loaded;

@@ -316,7 +316,6 @@ TEST(BinaryTextTest, EverythingKnownIsShownInOrder) {
   facts.exists = true;
   facts.size = 5'000'000'000;
   facts.modified = at(60);
-  facts.version = BinaryFacts::VersionResource{"1.0", "1", "P", "D", "C", "(c)", true};
   facts.interpreter = BinaryFacts::File{"/usr/bin/node", 90, at(0)};
   facts.build_id = "abc";
   facts.loaded = BinaryFacts::Loaded{at(30), 80, at(40)};
@@ -327,13 +326,6 @@ TEST(BinaryTextTest, EverythingKnownIsShownInOrder) {
   "sizeBytes": 5000000000,
   "mtime": "1970-01-01T00:01:00.0000000Z",
   "mtimeHuman": "3.0 hours ago",
-  "fileVersion": "1.0",
-  "productVersion": "1",
-  "productName": "P",
-  "fileDescription": "D",
-  "companyName": "C",
-  "copyright": "(c)",
-  "isDebug": true,
   "interpreter": {
     "path": "/usr/bin/node",
     "sizeBytes": 90,

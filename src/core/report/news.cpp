@@ -238,7 +238,7 @@ void News::amend_notice() {
   if (binary_.path && binary_.exists) notice.path = *binary_.path;
   for (const Child& child : servers_.generations()) {
     if (child.gen() != notice.spawn) continue;
-    notice.version = version_of(child.handshake.opened_with());
+    notice.version = child.handshake.opened_with().server_version();
     if (const OpeningResult* const told = desk_.opening().told()) {
       describe_changes(*told, child.handshake.opened_with(), notice);
     }
@@ -250,19 +250,12 @@ void News::amend_notice() {
   notices_.amend_restart(std::move(notice));
 }
 
-std::string News::version_of(const OpeningResult& opened) const {
-  if (binary_.version && !binary_.version->product_version.empty()) {
-    return binary_.version->product_version;
-  }
-  return opened.server_version();
-}
-
 NewsStatus News::status() const {
   NewsStatus status;
   status.binary_path = binary_.path;
   status.binary_stale = binary_.stale;
   if (const Child* const shown = servers_.generations().shown()) {
-    const std::string version = version_of(shown->handshake.opened_with());
+    const std::string version = shown->handshake.opened_with().server_version();
     if (!version.empty()) status.binary_version = version;
   }
   status.child_tool_count = static_cast<std::int64_t>(catalogs_.tools().count());

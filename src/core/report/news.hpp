@@ -143,7 +143,6 @@ class News {
   void lint_tools();
   void lint_result(std::string_view tool, std::string_view result);
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
-  std::string version_of(const OpeningResult& opened) const;
   std::string given_up_text() const;
   std::string old_code_in(const ClientRequest& request) const;
   bool says_old_code() const;

@@ -298,15 +298,6 @@ std::string binary_text(const BinaryFacts& facts, WallTime now) {
   json["mtimeHuman"] = facts.modified
                            ? Json(age_text(std::chrono::floor<Milliseconds>(now - *facts.modified)))
                            : Json();
-  if (facts.version) {
-    json["fileVersion"] = facts.version->file_version;
-    json["productVersion"] = facts.version->product_version;
-    json["productName"] = facts.version->product_name;
-    json["fileDescription"] = facts.version->file_description;
-    json["companyName"] = facts.version->company_name;
-    json["copyright"] = facts.version->copyright;
-    json["isDebug"] = facts.version->is_debug;
-  }
   if (facts.interpreter) {
     Json interpreter;
     interpreter["path"] = facts.interpreter->path;
