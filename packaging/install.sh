@@ -110,7 +110,7 @@ find_archive() {
         ;;
     esac
   done <"$work/SHA256SUMS"
-  [ -n "$name$offered" ] || die "$1 is no list of archives; are the releases at $from?"
+  [ -n "$name$offered" ] || die "$1 is not a list of archives; are the releases at $from?"
   [ -n "$name" ] || die "this release has no program for $platform, only for ${offered#, }"
   version=${name#mcp-sitter-}
   version=${version%-"$platform"}

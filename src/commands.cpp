@@ -41,11 +41,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherWor
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"setup", "put mcp-sitter before a server that a client has registered, or register one",
+      {"setup", "put mcp-sitter in front of a server that a client has registered, or register one",
        names_of(setup::clients()) +
            " --wrap --undo --scope --build --no-build --watch --no-watch --always-load --dry-run",
        run_setup},
-      {"doctor", "try a server out, and say what clients would meet", "", run_doctor},
+      {"doctor", "try a server out, and say what a client would stumble over", "", run_doctor},
       {"demo", "show in 45 seconds what mcp-sitter is for", "--fast --no-fast --color --no-color",
        run_demo},
       {"ctl", "show and control the mcp-sitters that run",
@@ -77,7 +77,7 @@ std::optional<std::string> meant_command(std::string_view word) {
   const std::string shown = brief(word, kWordShownMax);
   return fmt::format(
       "there is no command and no program {}; did you mean {}? (mcp-sitter -- {} runs a server of "
-      "this name, also if it is yet to be built)",
+      "this name, even if it is not built yet)",
       shown, meant, shown);
 }
 

@@ -201,12 +201,12 @@ Running chosen(const Choice& choice) {
   if (fitting.empty()) {
     throw Failure{fmt::format(
         "no mcp-sitter{} of yours {}; mcp-sitter ctl list shows all", which,
-        is_one_silent ? "answers, and at least one of them does not answer at all" : "is running")};
+        is_one_silent ? "answers, and one whose name is unknown is silent" : "is running")};
   }
   std::vector<std::string> pids;
   for (const Running& running : fitting) pids.push_back(std::to_string(running.client.pid()));
-  throw Failure{fmt::format("{} of them run{}: choose one by its pid: {}", fitting.size(),
-                            which.empty() ? "" : " as" + which, fmt::join(pids, ", "))};
+  throw Failure{fmt::format("{} mcp-sitters{} of yours are running: choose one by its pid: {}",
+                            fitting.size(), which, fmt::join(pids, ", "))};
 }
 
 int show(const Answer& answer, bool as_json, bool on_one_line = false) {
@@ -258,8 +258,8 @@ int status(const Choice& choice) {
     std::vector<std::string> patterns = watch["patterns"];
     if (watch["binary"] == true) patterns.emplace_back("the binary");
     add_row(rows, "watch",
-            fmt::format("{} ({} folder{})", fmt::join(patterns, ", "), number(watch["folders"]),
-                        watch["folders"] == 1 ? "" : "s"));
+            fmt::format("{} ({})", fmt::join(patterns, ", "),
+                        counted(static_cast<std::size_t>(number_in(watch, "folders")), "folder")));
     if (watch.contains("unmatched")) {
       add_row(
           rows, "no file matches",

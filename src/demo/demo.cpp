@@ -66,7 +66,7 @@ int run_demo(const std::vector<std::string>& words) {
     return app.add_flag(name)->description(about);
   };
   const CLI::Option* const fast =
-      flag("--fast", "make no pauses (default if stdout is no terminal)");
+      flag("--fast", "make no pauses (default if stdout is not a terminal)");
   CLI::Option* const no_fast = flag("--no-fast", "make pauses");
   const CLI::Option* const color =
       flag("--color", "use colours (default if stdout is a terminal and NO_COLOR is not set)");

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "terminal/format.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {

@@ -63,7 +63,8 @@ constexpr std::string_view kEnd =
 std::string help() {
   CLI::App app(
       "Starts an MCP server as a client would, and says what a client would stumble over. Nothing "
-      "that was started is left running, and no tool of the server is called.");
+      "that was started is left running. Tools of the server are called only if they are marked "
+      "with readOnlyHint and need no arguments.");
   app.set_help_flag("-h,--help", "print this and exit");
   DoctorWords words;
   declare(app, words);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {
@@ -24,7 +23,7 @@ constexpr std::size_t kManyTokens = 10'000;
 constexpr std::string_view kToolWayOut =
     "run the tool by hand with the arguments of --schema-args, and correct what it writes";
 
-constexpr std::string_view kStartWayOut = "correct what the sentence names, and look again";
+constexpr std::string_view kStartWayOut = "correct what is named here, and run the doctor again";
 
 constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kLargestShown = 3;
@@ -79,12 +78,12 @@ std::string way_out_of_failure(const DoctorFacts& facts) {
     return std::string(kToolWayOut);
   }
   if (facts.opening.failure.find("had not answered") != std::string::npos) {
-    return "answer initialize, and flush stdout behind each message: print(..., flush=True), "
+    return "answer initialize, and flush stdout after each message: print(..., flush=True), "
            "python3 -u, "
            "fflush(stdout)";
   }
   return facts.errors.count > 0
-             ? "read the lines of stderr below, and correct the cause"
+             ? "read what it wrote to stderr, below, and correct the cause"
              : "run the command by hand: a server waits for input, and answers initialize";
 }
 
@@ -185,7 +184,7 @@ void add_discovery(const DoctorFacts& facts, FindingList& findings) {
           fmt::format("{}, but the server {} server/discover, with which clients of 2026-07-28 "
                       "begin",
                       opened, facts.discovery == Discovery::ended ? "ends on" : "does not answer"),
-          "answer methods that the server does not know with the error -32601");
+          "answer unknown methods with the error -32601");
       return;
   }
 }
@@ -255,9 +254,9 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
   if (facts.noise.count > 0) {
     findings.complain(
         "stdout",
-        fmt::format("{} on stdout {} no message: {}{}", counted(facts.noise.count, "line"),
-                    facts.noise.count == 1 ? "is" : "are", in_quotes(facts.noise),
-                    are_some_left_out(facts.noise) ? ", ..." : ""),
+        fmt::format("{} on stdout {}: {}{}", counted(facts.noise.count, "line"),
+                    facts.noise.count == 1 ? "is not a message" : "are not messages",
+                    in_quotes(facts.noise), are_some_left_out(facts.noise) ? ", ..." : ""),
         "write it to stderr: stdout belongs to the protocol, and clients may give up on it");
   }
   if (facts.errors.count == 0) return;
@@ -267,7 +266,7 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
   if (facts.opening.is_open && facts.end_in_lists.empty()) {
     findings.ok("stderr", std::move(what));
   } else {
-    findings.warn("stderr", std::move(what), "correct the cause, which is probably among these");
+    findings.warn("stderr", std::move(what), "correct the cause, which is probably named there");
   }
 }
 
@@ -286,7 +285,7 @@ void add_end(const DoctorFacts& facts, FindingList& findings) {
   }
   if (how == "stdin closed") return findings.ok("end", "ends by itself when its input ends");
   const std::string_view way_out =
-      "exit when stdin ends: a client that is killed leaves the server running otherwise";
+      "exit when stdin ends: otherwise a client that is killed leaves the server running";
   if (how == "SIGTERM") {
     findings.warn(
         "end", fmt::format("did not end within {} of the end of its input, but at SIGTERM", grace),
@@ -313,7 +312,7 @@ void add_descendants(const DoctorFacts& facts, FindingList& findings) {
                 fmt::format("{} that the server had started {} still running after it: {}{}",
                             counted(count, "process", "es"), count == 1 ? "was" : "were",
                             fmt::join(left, "; "), count > left.size() ? "; ..." : ""),
-                "end in the server what it starts, also when its input ends");
+                "make the server end the processes that it has started, also when its input ends");
 }
 
 void add_termination(const DoctorFacts& facts, FindingList& findings) {
@@ -354,7 +353,7 @@ void add_environment(const DoctorFacts& facts, FindingList& findings) {
   using Outcome = DoctorFacts::Environment::Outcome;
   switch (environment.outcome) {
     case Outcome::opens:
-      findings.ok("environment", "opens also with the short environment that clients give");
+      findings.ok("environment", "also opens with the short environment that clients give");
       return;
     case Outcome::is_unsteady:
       findings.warn(

@@ -6,7 +6,6 @@
 
 #include "core/base/text.hpp"
 #include "doctor/findings.hpp"
-#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

@@ -31,7 +31,7 @@ Usage:
   mcp-sitter [options] --http URL [-- COMMAND [ARGUMENTS...]]
   mcp-sitter [options] --cli TOOL
 
-Commands (mcp-sitter -- NAME runs a server of such a name):
+Commands (mcp-sitter -- NAME runs a server of that name):
 )";
 
 constexpr char kAfterOptions[] = R"(

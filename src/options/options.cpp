@@ -179,14 +179,14 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
     for (const char* const name : {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd",
                                    "--env", "--env-file", "--debug-wait"}) {
       if (!given.has(name)) continue;
-      return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
+      return fmt::format("{} needs a command that starts the daemon: put it after --", name);
     }
     return {};
   }
   if (given.has("--cli")) {
     if (has_command) {
       return "--cli names the tool itself, and no command may follow; an argument that each call "
-             "needs is put behind the tool, as in --cli 'python3 notes.py'";
+             "needs is put after the tool, as in --cli 'python3 notes.py'";
     }
     if (given.has("--debug-wait")) return "--debug-wait is for a server, and --cli names a tool";
     if (given.has("--schema-args") && given.has("--schema-file")) {

@@ -91,7 +91,7 @@ void declare_server(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--env-file", raw.env_file,
                        "add the variables of a file of NAME=VALUE lines, read anew at every start"),
         "FILE");
-  value(app.add_option("--name", raw.name, "a name of this mcp-sitter for mcp-sitter ctl"), "NAME")
+  value(app.add_option("--name", raw.name, "name of this mcp-sitter in mcp-sitter ctl"), "NAME")
       ->check(wrong_name);
   app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
 }
@@ -116,7 +116,7 @@ void declare_daemon(CLI::App& app, RawOptions& raw) {
                        "trust the certificates that this file signs, and no others"),
         "FILE");
   app.add_flag("--own-daemon", raw.own_daemon,
-               "end a daemon that mcp-sitter has started when the session ends");
+               "at the end of the session, end the daemon that mcp-sitter has started");
   app.add_flag("--keep-session", raw.http.keeps_session, "never end the daemon's session");
 }
 
@@ -187,8 +187,8 @@ void declare_reload(CLI::App& app, RawOptions& raw) {
                         "lazy)"),
          {"lazy", "on-crash", "eager"});
   value(app.add_option("--max-restarts", raw.max_restarts,
-                       fmt::format("such restarts in a row, without a minute of running between "
-                                   "(default {})",
+                       fmt::format("how many such restarts may follow each other without a minute "
+                                   "of running in between (default {})",
                                    raw.max_restarts)),
         "N")
       ->check(whole_number(1, kMaxRestartsMax));
@@ -209,7 +209,7 @@ void declare_told(CLI::App& app, RawOptions& raw) {
          {"auto", "on", "off"});
   app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
   app.add_flag("--no-lint", raw.no_lint,
-               "do not tell the model what clients would refuse of the server");
+               "do not tell the model which tools and results clients would refuse");
 }
 
 void declare_limits(CLI::App& app, RawOptions& raw) {

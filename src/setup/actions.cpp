@@ -221,7 +221,7 @@ std::string listing(const std::vector<Client>& clients, const Surroundings& here
         clients.front().name);
   }
   if (rows.size() == 1) {
-    return "no client is found: there is neither a settings file nor a program\n";
+    return "no client was found: there is neither a settings file nor a program\n";
   }
   return table(rows);
 }

@@ -101,10 +101,10 @@ Words words_again(const Request& request, const Words& wrapped) {
 BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here) {
   if (is_wrapped(request.command)) {
     if (std::filesystem::path(request.command.front()).filename() != "mcp-sitter") {
-      throw Failure{"behind -- write mcp-sitter instead of the program that starts it", 2};
+      throw Failure{"after --, write mcp-sitter instead of the program that starts it", 2};
     }
     if (!request.build.empty() || !request.watch.empty()) {
-      throw Failure{"put --build and --watch behind mcp-sitter, where its other options are", 2};
+      throw Failure{"put --build and --watch after mcp-sitter, where its other options are", 2};
     }
     const Words words(request.command.begin() + 1, request.command.end());
     check_words(words);

@@ -149,7 +149,7 @@ std::optional<std::string> put_back(const std::string& text, const std::string& 
 Undone by_words(const EntryText& at, const Json& wrapped, std::string_view why) {
   const Words words = words_behind(read_server(wrapped, at.client.spelling).words);
   if (words.empty()) {
-    throw Failure{fmt::format("{}, and '{}' in {} has no command behind --; edit the entry by hand",
+    throw Failure{fmt::format("{}, and '{}' in {} has no command after --; edit the entry by hand",
                               why, at.name, at.place.file)};
   }
   return {with_entry(at, with_words(wrapped, at.client.spelling, words)), false};

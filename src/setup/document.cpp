@@ -132,8 +132,9 @@ std::string rewritten(Notation notation, const std::string& text, const std::str
   Rewriting rewriting(notation, text, name, source);
   const auto expected = with_value(rewriting.document().values(), path, wanted);
   if (!expected) {
-    throw Failure{fmt::format("{} in {} is no object, so it holds no servers; correct it by hand",
-                              path.front(), name)};
+    throw Failure{
+        fmt::format("{} in {} is not an object, so it holds no servers; correct it by hand",
+                    path.front(), name)};
   }
   rewriting.rewrite(path, wanted);
   if (!says_the_same(rewriting.document().values(), *expected)) {

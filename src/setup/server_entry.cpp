@@ -190,7 +190,7 @@ Words joined(Words front, const Words& behind) {
 Server read_server(const Json& entry, const Spelling& spelling) {
   Server server;
   if (!entry.is_object()) {
-    server.problem = "it is no object";
+    server.problem = "it is not an object";
     return server;
   }
   const Json& part = holder(entry, spelling);
@@ -206,7 +206,7 @@ Server read_server(const Json& entry, const Spelling& spelling) {
     if (is_good) {
       server.kind = Server::Kind::stdio;
     } else {
-      server.problem = "its command and arguments are not texts";
+      server.problem = "its command and arguments are not strings";
     }
     return server;
   }
@@ -224,7 +224,7 @@ Server read_server(const Json& entry, const Spelling& spelling) {
   for (const std::string_view key : kUnknownSecrets) {
     if (!part.contains(key)) continue;
     server.problem = fmt::format(
-        "mcp-sitter cannot take its member {} over; put the whole value of the header into a "
+        "mcp-sitter cannot take over its member {}; put the whole value of the header into a "
         "variable, and register mcp-sitter --http {} --header-env NAME=VARIABLE by hand",
         key, server.url);
     return server;
@@ -233,7 +233,7 @@ Server read_server(const Json& entry, const Spelling& spelling) {
   if (headers != part.end() && headers->is_object()) {
     for (const auto& [name, value] : headers->items()) {
       if (!value.is_string()) {
-        server.problem = fmt::format("its header {} is not a text", name);
+        server.problem = fmt::format("its header {} is not a string", name);
         return server;
       }
       server.headers.emplace_back(name, value.get<std::string>());

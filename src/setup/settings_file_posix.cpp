@@ -118,7 +118,7 @@ std::optional<std::string> read_settings(const std::string& path) {
   if (error) throw Failure{fmt::format("{} cannot be read: {}", path, error.message())};
   const std::string target = target_of(path);
   if (!fs::is_regular_file(target, error)) {
-    throw Failure{fmt::format("{} is no file; make it one first", path)};
+    throw Failure{fmt::format("{} is not a file; replace it with one first", path)};
   }
   std::string problem;
   auto text = read_whole_file(target, kSettingsMax, problem);

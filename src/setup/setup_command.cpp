@@ -24,9 +24,9 @@ using Words = setup::Words;
 
 constexpr std::string_view kUsage =
     R"(  mcp-sitter setup                                    shows clients and servers
-  mcp-sitter setup CLIENT --wrap NAME [options]       puts mcp-sitter before it
+  mcp-sitter setup CLIENT --wrap NAME [options]       puts mcp-sitter in front
   mcp-sitter setup CLIENT NAME [options] -- COMMAND   registers a new server
-  mcp-sitter setup CLIENT --undo NAME                 gives back what was there
+  mcp-sitter setup CLIENT --undo NAME                 restores what was there
 )";
 
 /// The words of the command line, as they were written.
@@ -77,7 +77,7 @@ std::string wrong_combination(const Raw& raw, bool has_command) {
   }
   if (count > 1) return "--wrap, --undo and a new NAME exclude each other: give one of them";
   if (is_new && !has_command) {
-    return fmt::format("the command of '{}' is missing: put it behind --", raw.name);
+    return fmt::format("the command of '{}' is missing: put it after --", raw.name);
   }
   if (!is_new && has_command) {
     return "only a new server has a command: give its NAME before --";

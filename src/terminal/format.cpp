@@ -18,10 +18,6 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
 
 }  // namespace
 
-std::string counted(std::size_t count, std::string_view noun, std::string_view ending) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
-
 std::string shell_word(std::string_view word) {
   const bool is_plain =
       !word.empty() && word.find_first_not_of(

@@ -10,9 +10,6 @@ namespace sitter {
 /// The columns that help and pages use.
 inline constexpr std::size_t kPageWidth = 80;
 
-/// "1 tool", "2 tools".
-std::string counted(std::size_t count, std::string_view noun, std::string_view ending = "s");
-
 /// The word as a shell reads it back: in single quotes if it has to be.
 std::string shell_word(std::string_view word);
 

@@ -47,7 +47,7 @@ TEST_F(BridgeDebuggerTest, TheModelIsToldOnceThatAReloadWaits) {
   attach();
   ask_reload();
   EXPECT_THAT(text_of_call(), HasSubstr("[mcp-sitter] A debugger is attached to the server: gdb "
-                                        "(pid 7). So the server is not reloaded (SIGHUP) before "
+                                        "(pid 7). So the server is not reloaded (SIGHUP) until "
                                         "the debugger is detached; sitter_kill ends the server"));
   time_passes(seconds(5));
   ask_reload();

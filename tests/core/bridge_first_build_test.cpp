@@ -239,7 +239,7 @@ TEST_F(BridgeFirstBuildTest, TheOpeningQuotes1024BytesOfTheBuildAndNoMore) {
   child_says(build(2), line.substr(0, 23));
   dies(build(2), 2);
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
-              HasSubstr("\n" + line.substr(0, 22) + "… [1 bytes cut]\nIts tools"));
+              HasSubstr("\n" + line.substr(0, 22) + "… [1 byte cut]\nIts tools"));
 }
 
 TEST_F(BridgeFirstBuildTest, EachRequestAfterAFailedBuildBuildsAgainAndShowsWhy) {
@@ -298,7 +298,7 @@ TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildFailedAndWhatShowsIt) {
       "the server could not be started: it is not built yet, and the build failed (exit 2) after "
       "3s (sitter_build_log shows the build)";
   EXPECT_EQ(shown["summary"],
-            "No server is running; " + what + ", 5s ago; the next request starts it.");
+            "No server is running; 5s ago, " + what + "; the next request starts it.");
   EXPECT_EQ(shown["lastFailure"]["what"], what);
   EXPECT_EQ(shown["lastFailure"]["ageSeconds"], 5);
 }

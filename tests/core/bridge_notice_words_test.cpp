@@ -249,8 +249,8 @@ TEST_F(BridgeNoticeWordsTest, ListsThatCouldNotBeTakenAreNamed) {
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
   child(2, result(1, text_result("x")));
   EXPECT_THAT(answer_text(),
-              HasSubstr("not compared, because the server listed them too late, or too "
-                        "many, or not at all: tools, prompts"));
+              HasSubstr("not compared, because the server listed too many of them, or "
+                        "too late, or not at all: tools, prompts"));
 }
 
 TEST_F(BridgeNoticeWordsTest, ALateInspectionStillWorks) {

@@ -106,7 +106,7 @@ TEST_F(BridgeOwnOpeningTest, TheInstructionsQuote1024BytesOfLastWordsAndNoMore) 
   child_says(2, words + "y");
   dies(2, 7);
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
-              HasSubstr("shows more):\n" + words + "… [1 bytes cut]\nIts tools"));
+              HasSubstr("shows more):\n" + words + "… [1 byte cut]\nIts tools"));
 }
 
 TEST_F(BridgeOwnOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {

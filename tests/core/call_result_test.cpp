@@ -185,7 +185,7 @@ TEST(CallResultTest, AnImageHasABound) {
               StartsWith(R"json({"content":[{"type":"image")json"));
   EXPECT_EQ(
       result_of(tool, std::string(limits::kRunOutputMax + 1, 'x')),
-      R"json({"content":[{"type":"text","text":"[mcp-sitter] the command of `add` has written 1048577 bytes, and an image may have at most 1048576"}],"isError":true})json");
+      R"json({"content":[{"type":"text","text":"[mcp-sitter] the command of `add` has written 1048577 bytes, and an image result may have at most 1048576"}],"isError":true})json");
 }
 
 constexpr const char* kHasCount =

@@ -53,15 +53,16 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
   start(2);
   writes(2, "usage: notes");
   exits(2, 0);
-  EXPECT_THAT(done(), Contains("child 2 failed: the description of ./notes schema --json cannot be "
-                               "used: it is no JSON; it begins with \"usage: notes\", and only the "
-                               "JSON may stand on stdout"));
+  EXPECT_THAT(done(),
+              Contains("child 2 failed: the description of ./notes schema --json cannot be "
+                       "used: it is not JSON; it begins with \"usage: notes\", and only the "
+                       "JSON may stand on stdout"));
 }
 
 TEST_F(CliServerTest, CallsOfUnknownToolsDoNotPutOffTheNextDescription) {
   open(1);
   call(1, 7, "unknown");
-  EXPECT_THAT(done(), ElementsAre("reload asked: a call of `unknown`, which is not known"));
+  EXPECT_THAT(done(), ElementsAre("reload asked: a call of the unknown tool `unknown`"));
   start(2);
   done();
   call(1, 8, "other");
@@ -300,7 +301,7 @@ TEST_F(CliServerTest, WrongArgumentsRunNothing) {
   EXPECT_THAT(words[1], HasSubstr("the argument `text` is not of type string; this part of the "
                                   "schema says {\\\"type\\\":\\\"string\\\"}"));
   EXPECT_THAT(words[2], HasSubstr("begins with"));
-  EXPECT_THAT(words[3], HasSubstr("its arguments are no object"));
+  EXPECT_THAT(words[3], HasSubstr("its arguments are not an object"));
   EXPECT_THAT(words[4], HasSubstr("nested deeper than 100 levels"));
 }
 
@@ -308,8 +309,8 @@ TEST_F(CliServerTest, ACallOfAnUnknownToolWaitsForTheNextDescription) {
   open(1);
   call(1, 7, "new", R"json({"text":"milk"})json");
   call(1, 8, "never");
-  EXPECT_THAT(done(), ElementsAre("reload asked: a call of `new`, which is not known",
-                                  "reload asked: a call of `never`, which is not known"));
+  EXPECT_THAT(done(), ElementsAre("reload asked: a call of the unknown tool `new`",
+                                  "reload asked: a call of the unknown tool `never`"));
   start(2);
   writes(2, R"json({"tools":[{"name":"new","cli_command":["new"]}]})json");
   exits(2, 0);

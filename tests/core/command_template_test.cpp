@@ -117,11 +117,10 @@ TEST(CommandTemplateTest, AGroupIsIncludedWholeOrLeftOut) {
 
 TEST(CommandTemplateTest, AnArgumentMustNotLookLikeAnOption) {
   const char* const option = R"json({"p":"--output=f"})json";
-  EXPECT_EQ(
-      refusal(R"json(["log","{p}"])json", option),
-      "the argument `p` begins with \"-\" (--output=f), so that the command could take it for "
-      "an option; in cli_command the word \"--\" before it, or a flag with \"=\" in the same "
-      "word, would allow it");
+  EXPECT_EQ(refusal(R"json(["log","{p}"])json", option),
+            "the argument `p` begins with \"-\" (--output=f), so the command could take it for "
+            "an option; in cli_command the word \"--\" before it, or a flag with \"=\" in the same "
+            "word, would allow it");
   // A flag before the word may take no value.
   EXPECT_NE(refusal(R"json(["log","--oneline","{p}"])json", option), "");
   EXPECT_NE(refusal(R"json(["{p}.txt"])json", option), "");
@@ -176,7 +175,7 @@ TEST(CommandTemplateTest, ACommandHasABound) {
 
 TEST(CommandTemplateTest, AShortOptionDoesNotTakeTheNextWord) {
   EXPECT_THAT(refusal(R"json(["-e{p}","--","{q}"])json", R"json({"p":"","q":"-x"})json"),
-              HasSubstr("the argument `p` is empty, so that -e would take the next word"));
+              HasSubstr("the argument `p` is empty, so -e would take the next word"));
   EXPECT_THAT(words(R"json(["--e={p}","--","-e{p}"])json", R"json({"p":""})json"),
               ElementsAre("--e=", "--", "-e"));
 }
@@ -204,7 +203,7 @@ TEST(CommandTemplateTest, TheToolItselfMayStandFirst) {
 }
 
 TEST(CommandTemplateTest, WhatIsNoListOfWordsIsNamed) {
-  EXPECT_EQ(complaint_about(R"json("add {p}")json"), "\"add {p}\" is no list of words");
+  EXPECT_EQ(complaint_about(R"json("add {p}")json"), "\"add {p}\" is not a list of words");
   EXPECT_EQ(complaint_about("[1]"), "1 is neither a word nor a list of words");
   EXPECT_EQ(complaint_about(R"json([["a",{}]])json"), "{} is neither a word nor a list of words");
   EXPECT_THAT(complaint_about(R"json(["a\u0000b"])json"), HasSubstr("NUL"));

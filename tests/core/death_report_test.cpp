@@ -47,7 +47,7 @@ TEST(DeathReportTest, ACallThatOnlyWaitedHadNoEffect) {
   failed.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(report_text(failed),
             "[mcp-sitter] the server could not be started: no such file. This call was not "
-            "delivered to it and had no effect.\n"
+            "delivered and had no effect.\n"
             "Fix the cause and call again: the next request starts the server.");
 }
 
@@ -57,7 +57,7 @@ TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
   failed.build_output = "1 error:\na.c:1:2: error: no";
   EXPECT_EQ(report_text(failed),
             "[mcp-sitter] the server could not be started: the build failed. This call was not "
-            "delivered to it and had no effect.\n"
+            "delivered and had no effect.\n"
             "Output of the build (sitter_build_log shows more):\n"
             "1 error:\n"
             "a.c:1:2: error: no\n"
@@ -116,7 +116,7 @@ TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
   deaf.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_message(deaf),
             "[mcp-sitter] the server has stopped reading its input, but it is still running. This "
-            "request was not delivered to it and had no effect. So call sitter_kill, and then try "
+            "request was not delivered and had no effect. So call sitter_kill, and then try "
             "again.");
   deaf.restart_tool.clear();
   EXPECT_THAT(error_message(deaf), HasSubstr("So ask the user to restart the server (mcp-sitter "

@@ -87,30 +87,30 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
   EXPECT_EQ(complaint_about_tool(R"json("title":"Add")json"),
             "tool `add`: it has no cli_command, the list of the words to run");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":"add")json"),
-            "tool `add`: cli_command: \"add\" is no list of words");
+            "tool `add`: cli_command: \"add\" is not a list of words");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"parameters":{},"inputSchema":{})json"),
             "tool `add`: it has both inputSchema and parameters: leave out one of them");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"parameters":[])json"),
-            "tool `add`: parameters is no JSON Schema object");
+            "tool `add`: parameters is not a JSON Schema object");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":"{x}")json"),
             "tool `add`: stdin has {x}, and its schema has no properties");
   for (const auto& [member, what] :
-       {std::pair(R"json("title":5)json", "title is no text"),
-        {R"json("description":7)json", "description is no text"},
-        {R"json("annotations":"x")json", "annotations is no object"},
-        {R"json("_meta":[])json", "_meta is no object"},
-        {R"json("icons":{})json", "icons is no list"},
-        {R"json("outputSchema":5)json", "outputSchema is no object"},
-        {R"json("outputSchema":{"type":"array"})json", "outputSchema has another type than object"},
+       {std::pair(R"json("title":5)json", "title is not a string"),
+        {R"json("description":7)json", "description is not a string"},
+        {R"json("annotations":"x")json", "annotations is not an object"},
+        {R"json("_meta":[])json", "_meta is not an object"},
+        {R"json("icons":{})json", "icons is not a list"},
+        {R"json("outputSchema":5)json", "outputSchema is not an object"},
+        {R"json("outputSchema":{"type":"array"})json", "outputSchema is not of the type object"},
         {R"json("env":{"A":"\u0000"})json", "env has a NUL character"},
         {R"json("cwd":"a\u0000")json", "cwd has a NUL character"}}) {
     EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],)json" + std::string(member)),
               std::string("tool `add`: ") + what);
   }
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":1)json"),
-            "tool `add`: stdin is no text");
+            "tool `add`: stdin is not a string");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":[])json"),
-            "tool `add`: env is no object of names and values");
+            "tool `add`: env is not an object of names and values");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":{"A=B":"x"})json"),
             "tool `add`: env: A=B cannot be the name of a variable");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"timeout":0)json"),
@@ -118,24 +118,25 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"ok_exit_codes":[256])json"),
             "tool `add`: ok_exit_codes has 256, and an exit code is 0 to 255");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"content_type":1)json"),
-            "tool `add`: content_type is no text");
+            "tool `add`: content_type is not a string");
   EXPECT_EQ(complaint_about(R"json([{"name":"a","cli_command":[]},{"cli_command":[]}])json"),
             "tool 2: it has no name");
   EXPECT_EQ(
       complaint_about(R"json([{"name":"a","cli_command":[]},{"name":"a","cli_command":[]}])json"),
-      "tool `a` is there twice");
-  EXPECT_EQ(complaint_about("[1]"), "tool 1 is no object");
+      "tool `a` is listed twice");
+  EXPECT_EQ(complaint_about("[1]"), "tool 1 is not an object");
 }
 
 TEST(DescriptionTest, WhatIsNoDescriptionIsNamed) {
   EXPECT_EQ(complaint_about(" \n"), "it is empty");
-  EXPECT_EQ(complaint_about(std::string_view("{}\0x", 4)), "it is no JSON; it has a NUL character");
+  EXPECT_EQ(complaint_about(std::string_view("{}\0x", 4)),
+            "it is not JSON; it has a NUL character");
   EXPECT_EQ(
       complaint_about("usage: notes"),
-      "it is no JSON; it begins with \"usage: notes\", and only the JSON may stand on stdout");
+      "it is not JSON; it begins with \"usage: notes\", and only the JSON may stand on stdout");
   EXPECT_EQ(complaint_about("{\n  \"tools\" []\n}"),
-            "it is no JSON; line 2 has a mistake at character 11: \"\\\"tools\\\" []\"");
-  EXPECT_EQ(complaint_about("["), "it is no JSON; line 1 has a mistake at character 2: \"[\"");
+            "it is not JSON; line 2 has a mistake at character 11: \"\\\"tools\\\" []\"");
+  EXPECT_EQ(complaint_about("["), "it is not JSON; line 1 has a mistake at character 2: \"[\"");
   EXPECT_THAT(complaint_about("{}"), HasSubstr("none of the forms that are known"));
   EXPECT_THAT(complaint_about("1"), HasSubstr("none of the forms that are known"));
   const std::string deep = std::string(101, '[') + std::string(101, ']');

@@ -209,7 +209,7 @@ TEST(StderrRingTest, ALineOfTheLimitIsWholeAndOneByteMoreIsCut) {
   ring.add(1, line);
   EXPECT_EQ(all(ring), line);
   ring.add(2, line + "y");
-  EXPECT_EQ(ring.tail(2, 1, 10'000), line + "… [1 bytes cut]");
+  EXPECT_EQ(ring.tail(2, 1, 10'000), line + "… [1 byte cut]");
 }
 
 TEST(StderrRingTest, BytesThatTheReaderDroppedAreCounted) {
@@ -259,7 +259,7 @@ TEST(StderrRingTest, SinceSpawnShowsTheNewestGenerationOnly) {
   ring.add(1, "one");
   ring.child_started(2, 200);
   EXPECT_EQ(ring.text({.since_spawn = true}).text,
-            "(none of the 1 lines of child stderr in buffer match)");
+            "(no match in 1 line of child stderr in buffer)");
   ring.add(2, "two");
   ring.add(1, "late");
   EXPECT_EQ(ring.text({.since_spawn = true}).text, "two");
@@ -298,7 +298,7 @@ TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
   for (const char* line : {"aa", "bb", "cc"}) ring.add(1, line);
   EXPECT_EQ(ring.tail(1, 20, 5), "bb\ncc");
   EXPECT_EQ(ring.tail(1, 20, 4), "cc");
-  EXPECT_EQ(ring.tail(1, 20, 1), "c… [1 bytes cut]");
+  EXPECT_EQ(ring.tail(1, 20, 1), "c… [1 byte cut]");
 }
 
 TEST(StderrRingTest, KeepsATailOf4KiBAndDropsTheOldestLineAboveIt) {
@@ -318,7 +318,7 @@ TEST(StderrRingTest, ALastLineOf4KiBIsWholeAndOneByteMoreIsCut) {
   ring.add(1, std::string(4096, 'x'));
   EXPECT_EQ(ring.last_words(1), std::string(4096, 'x'));
   ring.add(1, std::string(4097, 'x'));
-  EXPECT_EQ(ring.last_words(1), std::string(4096, 'x') + "… [1 bytes cut]");
+  EXPECT_EQ(ring.last_words(1), std::string(4096, 'x') + "… [1 byte cut]");
 }
 
 TEST(StderrRingTest, LastWordsBeginWithAnErrorThatStandsAbove) {

@@ -126,7 +126,7 @@ TEST(ChallengeWordsTest, AreOneLineOf200Bytes) {
   EXPECT_EQ(challenge_words("Bearer realm=\"x\",\t error=\"y\""),
             "Bearer realm=\"x\",\t error=\"y\"");
   EXPECT_EQ(challenge_words(std::string(200, 'x')), std::string(200, 'x'));
-  EXPECT_THAT(challenge_words(std::string(201, 'x')), HasSubstr("1 bytes cut"));
+  EXPECT_THAT(challenge_words(std::string(201, 'x')), HasSubstr("1 byte cut"));
 }
 
 /// 2026-03-01, 12:00:00 UTC.

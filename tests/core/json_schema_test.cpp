@@ -106,9 +106,9 @@ TEST(JsonSchemaWordsTest, AViolationNamesThePlaceAndShowsThePart) {
   EXPECT_EQ(found->part, R"json({"minimum":1,"type":"integer"})json");
   EXPECT_EQ(violation(R"json({"required":["text"]})json", "{}"), ": has no member `text`");
   EXPECT_EQ(violation(R"json({"additionalProperties":false})json", R"json({"x":1})json"),
-            "x: is no known member");
+            "x: is not a known member");
   EXPECT_EQ(violation(R"json({"maximum":3})json", "4"), ": is more than the maximum 3");
-  EXPECT_EQ(violation(R"json({"minItems":2})json", "[1]"), ": has 1 items, and needs at least 2");
+  EXPECT_EQ(violation(R"json({"minItems":2})json", "[1]"), ": has 1 item, and needs at least 2");
 }
 
 TEST(JsonSchemaWordsTest, WhatIsNotCheckedIsSaid) {
@@ -205,7 +205,7 @@ TEST(JsonSchemaWordsTest, KeysMayContainANul) {
       R"json({"properties":{"a":{},"b\u0000c":{"type":"string"}},"additionalProperties":false})json";
   EXPECT_TRUE(fits(schema, R"json({"a":1,"b\u0000c":"x"})json"));
   EXPECT_FALSE(fits(schema, R"json({"b\u0000c":1})json"));
-  EXPECT_THAT(violation(schema, R"json({"a\u0000b":1})json"), HasSubstr("is no known member"));
+  EXPECT_THAT(violation(schema, R"json({"a\u0000b":1})json"), HasSubstr("is not a known member"));
   EXPECT_FALSE(fits(
       R"json({"$defs":{"a":{},"a\u0000b":{"type":"string"}},"$ref":"#/$defs/a%00b"})json", "1"));
 }

@@ -162,7 +162,7 @@ TEST_F(LinkAbsenceTest, AKillOfADaemonThatIsAwaySaysThatItWasNotStartedHere) {
   client(call(2, "sitter_kill"));
   const auto lines = client_got();
   ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_THAT(lines[0], AllOf(HasSubstr("was not delivered to it"),
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("was not delivered and"),
                               HasSubstr("Call again when it is restarted")));
   EXPECT_THAT(lines[1], HasSubstr("was not started by this mcp-sitter"));
 }

@@ -460,7 +460,7 @@ TEST_F(LinkOrderTest, ARequestThatWasNotSentBeforeAKillHadNoEffect) {
   int undelivered = 0;
   for (const std::string& line : client_got()) {
     delivered += line.find("may or may not have taken effect") != line.npos;
-    undelivered += line.find("was not delivered to it and had no effect") != line.npos;
+    undelivered += line.find("was not delivered and had no effect") != line.npos;
   }
   EXPECT_EQ(delivered, max);
   EXPECT_EQ(undelivered, 1);

@@ -19,7 +19,7 @@ TEST_F(LinkAbsenceTest, ACallThatWaitsForTooLongIsAnsweredAsNotDelivered) {
   EXPECT_EQ(line["result"]["isError"], true);
   const std::string text = line["result"]["content"][0]["text"];
   EXPECT_THAT(text, HasSubstr("the server can't be reached: nothing listens on 127.0.0.1:3000"));
-  EXPECT_THAT(text, HasSubstr("was not delivered to it and had no effect"));
+  EXPECT_THAT(text, HasSubstr("was not delivered and had no effect"));
   EXPECT_THAT(text, Not(HasSubstr("stderr")));
 }
 

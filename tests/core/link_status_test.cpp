@@ -120,7 +120,7 @@ TEST_F(LinkStatusTest, AnEmptyRefusalIsAnErrorWithItsStatus) {
 
 TEST_F(LinkStatusTest, ASuccessWithoutAnAnswerIsAnError) {
   open_listed_session();
-  EXPECT_THAT(error_after(202), HasSubstr("202 Accepted, and there is no answer"));
+  EXPECT_THAT(error_after(202), HasSubstr("202 Accepted, but without an answer"));
 }
 
 TEST_F(LinkStatusTest, ASuccessWithATextIsAnErrorThatShowsIt) {
@@ -277,7 +277,7 @@ TEST_F(LinkStatusTest, ALongLocationIsCut) {
   const std::string location =
       "http://evil.example/" + std::string(limits::kAbsenceWhyMax - 20, 'x');
   EXPECT_THAT(error_after(307, "", {{"location", location}}), HasSubstr(location + ";"));
-  EXPECT_THAT(error_after(307, "", {{"location", location + "y"}}), HasSubstr("1 bytes cut"));
+  EXPECT_THAT(error_after(307, "", {{"location", location + "y"}}), HasSubstr("1 byte cut"));
 }
 
 TEST_F(LinkStatusTest, AnotherRedirectIsNotFollowed) {

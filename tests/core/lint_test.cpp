@@ -44,7 +44,7 @@ std::string beside_text(const std::string& text, const std::string& value) {
 }
 
 constexpr char kTextDiffers[] =
-    R"(tool "t": the text of a result says something else than structuredContent, and some clients )"
+    R"(tool "t": the text of a result says something other than structuredContent, and some clients )"
     "show the model only one of the two";
 
 TEST(LintTest, AUsualToolHasNoFinding) {

@@ -234,7 +234,7 @@ TEST_F(ToolHeadersTest, AnAnnotationIsAToken) {
   }
   EXPECT_THAT(fault_of_property(property("a", "\"\"")), HasSubstr("empty"));
   for (const char* value : {"null", "7", "true", "{}", "[\"A\"]"}) {
-    EXPECT_THAT(fault_of_property(property("a", value)), HasSubstr("no string")) << value;
+    EXPECT_THAT(fault_of_property(property("a", value)), HasSubstr("not a string")) << value;
   }
   for (const char* name : {"\"My Region\"", "\"Region:\"", "\"a\\r\\nb\"", "\"a\\u0000\"",
                            "\"R\xC3\xA9gion\"", "\"(a)\"", "\"a/b\"", "\"\\\"\"", "\" a\""}) {

@@ -369,7 +369,7 @@ TEST(RebuildTextTest, WithoutABuildTheServerWasStartedAnew) {
   RebuildReport good = report(Outcome::succeeded, Server::restarted);
   good.build.reset();
   EXPECT_EQ(rebuild_text(good),
-            "[mcp-sitter] no --build command is set; the server was started anew.");
+            "[mcp-sitter] no --build command is set; the server was started again.");
 }
 
 TEST(RebuildTextTest, APersonIsToldOfCommandsAndNotOfTools) {

@@ -161,7 +161,7 @@ TEST(RestartNoticeTest, OtherListsAreTold) {
             "prompt greet: name (required)\n"
             "prompts: +1 added (greet)\n"
             "resources: -1 removed (file:///a)\n"
-            "not compared, because the server listed them too late, or too many, or not at all: "
+            "not compared, because the server listed too many of them, or too late, or not at all: "
             "tools, resources\n"
             "resource subscriptions refused by the server: file:///b, file:///c");
 }

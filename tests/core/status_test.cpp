@@ -26,7 +26,7 @@ TEST(StatusSummaryTest, SaysWhatTheServerDoesAndWhatToDo) {
   facts.last_end = "the server crashed (exit 3) after 2s";
   facts.last_end_age = seconds(12);
   EXPECT_EQ(summary(facts),
-            "No server is running; the server crashed (exit 3) after 2s, 12s ago; the next request "
+            "No server is running; 12s ago, the server crashed (exit 3) after 2s; the next request "
             "starts it.");
   facts.starting = {4, milliseconds(400), "src/a.c changed"};
   EXPECT_EQ(summary(facts),
@@ -50,8 +50,8 @@ TEST(StatusSummaryTest, SpeaksOfTheDescriptionOfATool) {
   facts.last_end = "the server was killed by sitter_kill after 2s";
   facts.last_end_age = seconds(12);
   EXPECT_EQ(summary(facts),
-            "No description of the tool is in use; the server was killed by sitter_kill after 2s, "
-            "12s ago; the next request reads it.");
+            "No description of the tool is in use; 12s ago, the server was killed by sitter_kill "
+            "after 2s; the next request reads it.");
   facts.starting = {4, milliseconds(400), "notes.sh changed"};
   EXPECT_EQ(summary(facts),
             "The tool has been describing itself for 0.4s (description #4; reason: notes.sh "

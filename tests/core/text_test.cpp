@@ -114,16 +114,16 @@ TEST(OneLineTest, SpaceAtBothEndsIsRemoved) {
 
 TEST(ShortenedTest, TextOfTheLimitIsWholeAndOneByteMoreIsCut) {
   EXPECT_EQ(shortened("12345", 5), "12345");
-  EXPECT_EQ(shortened("123456", 5), "12345… [1 bytes cut]");
+  EXPECT_EQ(shortened("123456", 5), "12345… [1 byte cut]");
 }
 
 TEST(ShortenedTest, CutsBetweenCharacters) {
   EXPECT_EQ(shortened("ab€d", 4), "ab… [4 bytes cut]");
-  EXPECT_EQ(shortened("ab€d", 5), "ab€… [1 bytes cut]");
+  EXPECT_EQ(shortened("ab€d", 5), "ab€… [1 byte cut]");
 }
 
 TEST(BriefTest, CutsWhatIsLeftOnOneLine) {
-  EXPECT_EQ(brief("a\x1B[1mb\nc", 3), "ab … [1 bytes cut]");
+  EXPECT_EQ(brief("a\x1B[1mb\nc", 3), "ab … [1 byte cut]");
   EXPECT_EQ(brief("\na\n", 1), "a");
 }
 

@@ -242,7 +242,7 @@ TEST_F(GitExample, IsNotRunWithWrongArguments) {
   }
   EXPECT_THAT(failure_of(client, "log", {{"format", "format:%x00"}}),
               HasSubstr("is none of the allowed values"));
-  EXPECT_THAT(failure_of(client, "log", {{"output", "evil"}}), HasSubstr("is no known member"));
+  EXPECT_THAT(failure_of(client, "log", {{"output", "evil"}}), HasSubstr("is not a known member"));
   EXPECT_THAT(failure_of(client, "blame", {{"file", "story.txt"}, {"lines", "/a/,/b/"}}),
               HasSubstr("does not match the pattern"));
   // Otherwise the next word would be the pattern.

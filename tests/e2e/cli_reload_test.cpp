@@ -126,13 +126,14 @@ TEST_F(CliReload, ADescriptionThatBreaksIsToldOnceAndTheLastGoodOneStays) {
   client.open();
   EXPECT_EQ(client.text_of_call("add", {{"text", "a"}}), "[a]");
   put("tools.json", "{\"tools\":[\n  {]}");
-  ASSERT_TRUE(client.program().shows_error("it is no JSON"));
-  EXPECT_THAT(client.text_of_call("add", {{"text", "b"}}),
-              AllOf(StartsWith("[mcp-sitter] "), HasSubstr("[b]"),
-                    HasSubstr("the description of tools.json cannot be used: it is no JSON; line 2 "
-                              "has a mistake at character 4")));
+  ASSERT_TRUE(client.program().shows_error("it is not JSON"));
+  EXPECT_THAT(
+      client.text_of_call("add", {{"text", "b"}}),
+      AllOf(StartsWith("[mcp-sitter] "), HasSubstr("[b]"),
+            HasSubstr("the description of tools.json cannot be used: it is not JSON; line 2 "
+                      "has a mistake at character 4")));
   EXPECT_EQ(client.text_of_call("add", {{"text", "c"}}), "[c]");
-  EXPECT_THAT(client.status().dump(), HasSubstr("it is no JSON"));
+  EXPECT_THAT(client.status().dump(), HasSubstr("it is not JSON"));
 
   put("tools.json", description(kAdd + "," + kDrop));
   client.heard("notifications/tools/list_changed");

@@ -209,9 +209,10 @@ TEST_F(Ctl, TwoOfOneNameAreToldApartByTheirPids) {
   open(two);
   const ShortRun run = ctl({"kill", "dev"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': choose one by its pid"),
-                               HasSubstr(std::to_string(one.program().pid())),
-                               HasSubstr(std::to_string(two.program().pid()))));
+  EXPECT_THAT(run.error,
+              AllOf(HasSubstr("2 mcp-sitters 'dev' of yours are running: choose one by its pid"),
+                    HasSubstr(std::to_string(one.program().pid())),
+                    HasSubstr(std::to_string(two.program().pid()))));
   EXPECT_THAT(ctl({"status", std::to_string(two.program().pid())}).output,
               HasSubstr(std::to_string(two.child_pid())));
 }
@@ -299,7 +300,8 @@ TEST_F(Ctl, OneThatDoesNotAnswerIsNamed) {
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("does not answer"));
   EXPECT_THAT(ctl({"status", pid}).error, HasSubstr("mcp-sitter " + pid + " does not answer"));
   // The bridge that does not answer may be the bridge that is meant.
-  EXPECT_THAT(ctl({"kill"}).error, HasSubstr("2 of them run: choose one by its pid"));
+  EXPECT_THAT(ctl({"kill"}).error,
+              HasSubstr("2 mcp-sitters of yours are running: choose one by its pid"));
   stopped.program().signal(SIGCONT);
 }
 

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
               "the result has no list 'tools'"},
         Fault{{"--signal-on", "initialize=ABRT"}, "SIGABRT"},
         Fault{{"--close-stdout-on", "tools/list"}, "while its lists were read"},
-        Fault{{"--prefix-answers", "junk"}, "lines on stdout are no message"},
+        Fault{{"--prefix-answers", "junk"}, "lines on stdout are not messages"},
         Fault{{"--stop-reading-after", "1"}, "no answer within 10s"},
         Fault{{"--flood-stderr", "3000000"}}, Fault{{"--slow-start", "300"}},
         Fault{{"--two-per-line"}}, Fault{{"--answer-as-array"}}, Fault{{"--id-last"}},

@@ -21,7 +21,7 @@ using ::testing::Not;
 class Setup : public SetupTest {};
 
 TEST_F(Setup, TheTableShowsWhatIsWrapped) {
-  EXPECT_THAT(setup({}).output, HasSubstr("no client is found"));
+  EXPECT_THAT(setup({}).output, HasSubstr("no client was found"));
   project_.write(".mcp.json", R"({"mcpServers": {"a": {"command": "x"}, "b": {"type": "sse",)"
                               R"("url": "http://127.0.0.1:9/"}, "c": {"command": "npx", "args":)"
                               R"( ["-y", "mcp-sitter-native@1", "--", "x"]}}})");

@@ -206,7 +206,7 @@ TEST_F(HttpClientTest, AResponseThatIsNoHttpIsBroken) {
   start_server();
   answer("-ERR unknown command\r\n");
   send(1);
-  EXPECT_THAT(until_over(1), ElementsAre(HasSubstr("1 broken: the response is no valid HTTP (")));
+  EXPECT_THAT(until_over(1), ElementsAre(HasSubstr("1 broken: the response is not valid HTTP (")));
   due();
   EXPECT_FALSE(server_->peers.front()->is_open());
 }

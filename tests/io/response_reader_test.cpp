@@ -208,7 +208,7 @@ TEST_F(ResponseReaderTest, WhatIsNoHttpFails) {
            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
        }) {
     EXPECT_EQ(reader_.feed(text), State::failed) << text;
-    EXPECT_THAT(reader_.complaint(), ::testing::StartsWith("the response is no valid HTTP ("));
+    EXPECT_THAT(reader_.complaint(), ::testing::StartsWith("the response is not valid HTTP ("));
     reader_.begin();
   }
   EXPECT_THAT(told(), IsEmpty());

@@ -83,7 +83,7 @@ TEST_F(TlsCertificateTest, ShowsOnlyTheBeginningOfALongName) {
               ElementsAre("closed: the certificate is for " + fits + ", not for localhost"));
   EXPECT_THAT(
       verdict({.names = {"DNS:" + fits + "z"}}),
-      ElementsAre("closed: the certificate is for " + fits + "… [1 bytes cut], not for localhost"));
+      ElementsAre("closed: the certificate is for " + fits + "… [1 byte cut], not for localhost"));
 }
 
 TEST_F(TlsCertificateTest, SaysWhenTheCertificateHasExpired) {

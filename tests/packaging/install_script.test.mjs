@@ -289,7 +289,7 @@ describe('the list of sums', () => {
 
   for (const [version, [what]] of Object.entries(noLists)) {
     test(`must not be ${what}`, async () => {
-      const sentence = new RegExp(`^install\\.sh: .*/v${version}/SHA256SUMS is no list of archives; [^\n]*\n$`);
+      const sentence = new RegExp(`^install\\.sh: .*/v${version}/SHA256SUMS is not a list of archives; [^\n]*\n$`);
       await failsWith(sentence, ['--version', version]);
     });
   }

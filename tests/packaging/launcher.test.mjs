@@ -242,7 +242,7 @@ describe('MCP_SITTER_BINARY', () => {
     const wrong = {
       [installation.path('none')]: 'does not exist',
       [installation.path('mcp-sitter-native/package.json/x')]: 'cannot be executed',
-      [installation.root]: 'is no file',
+      [installation.root]: 'is not a file',
       [installation.path('mcp-sitter-native/package.json')]: 'cannot be executed',
     };
     for (const [path, what] of Object.entries(wrong)) {
@@ -273,8 +273,8 @@ describe('a file that the system cannot start is refused', () => {
   const arm64 = 0x0100000c;
   const x64 = 0x01000007;
   const files = [
-    ['an empty file', '', 'is no program'],
-    ['a text', 'a text that may be executed\n', 'is no program'],
+    ['an empty file', '', 'is not a program'],
+    ['a text', 'a text that may be executed\n', 'is not a program'],
     ['the begin of a program', elf().subarray(0, 40), 'is cut off'],
     ['a program without its end', elf({ sectionsAt: 100 }), 'is cut off'],
     ['a program for arm64', elf({ machine: 183 }), 'is for another processor'],
@@ -284,10 +284,10 @@ describe('a file that the system cannot start is refused', () => {
     ['a program for Linux', elf(), 'is for another system', 'darwin-x64'],
     ['the begin of a program for macOS', machO(x64).subarray(0, 8), 'is cut off', 'darwin-x64'],
     ['a program for Apple silicon', machO(arm64), 'is for another processor', 'darwin-x64'],
-    ['a script without an interpreter', '#! \n', 'is no program'],
+    ['a script without an interpreter', '#! \n', 'is not a program'],
     ['a script of a missing interpreter', '#!/no/sh -e\n', 'needs an interpreter that does not exist'],
     ['a script with the line ends of Windows', '#!/bin/sh\r\n', 'needs an interpreter that does not exist'],
-    ['a script that a folder should run', '#!/tmp\n', 'needs an interpreter that is no file'],
+    ['a script that a folder should run', '#!/tmp\n', 'needs an interpreter that is not a file'],
   ];
   for (const [name, text, what, platform = 'linux-x64'] of files) {
     test(name, (t) => {

@@ -69,7 +69,7 @@ async function isAway(session, reason) {
   assert.deepEqual(await session.toolNames(), sitterTools);
   const text = textOf(await session.call('echo'));
   assert.match(text, reason);
-  assert.match(text, /not delivered to it and had no effect/);
+  assert.match(text, /not delivered and had no effect/);
 }
 
 describe('a daemon on this machine', sideBySide, () => {
@@ -246,7 +246,7 @@ describe('what is no daemon of MCP', sideBySide, () => {
   const page = '<html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>';
 
   const wrong = {
-    'a web page': [answers(200, html, page), /answered with 200 OK, .*: Welcome It works/],
+    'a web page': [answers(200, html, page), /replied with 200 OK, .*: Welcome It works/],
     405: [answers(405, { allow: 'GET' }), /answers 405 Method Not Allowed/],
     500: [
       answers(500, html, '<pre>TypeError: x is undefined</pre>'),
@@ -295,7 +295,7 @@ describe('what is no daemon of MCP', sideBySide, () => {
     const greet = (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n');
     const url = await serverIn(box, createServer(greet));
 
-    await isAway(await openAnyway(box, url), /is no valid HTTP|sent bytes before any request/);
+    await isAway(await openAnyway(box, url), /is not valid HTTP|sent bytes before any request/);
   });
 
   test('an opening whose connection breaks is sent again', async (t) => {

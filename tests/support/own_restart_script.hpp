@@ -23,7 +23,7 @@ class BridgeOwnRestartTest : public BridgeRebuildTest {
     return AllOf(HasSubstr("\"id\":" + std::to_string(id)),
                  HasSubstr("Server not initialized\\n\\n[mcp-sitter] The server may have restarted "
                            "itself"),
-                 HasSubstr("then this request had no effect"));
+                 HasSubstr("in that case, this request had no effect"));
   }
   /// The server refuses this request, and the list that shows that it refuses everything.
   void refuses_everything(int id) {

@@ -40,7 +40,7 @@ function fail(sentence) {
 
 function wrongWithFile(path) {
   try {
-    if (!statSync(path).isFile()) return 'is no file';
+    if (!statSync(path).isFile()) return 'is not a file';
     accessSync(path, constants.R_OK | constants.X_OK);
     return undefined;
   } catch (error) {
@@ -76,7 +76,7 @@ function wrongWithMachO(begin) {
 
 function wrongWithScript(begin) {
   const [, interpreter] = begin.toString().match(/^#![ \t]*([^ \t\n]*)/);
-  if (!interpreter) return 'is no program';
+  if (!interpreter) return 'is not a program';
   const wrong = wrongWithFile(interpreter);
   return wrong && `needs an interpreter that ${wrong}`;
 }
@@ -100,7 +100,7 @@ function wrongWith(path) {
       // A file of Apple with programs for several processors.
       return isMac ? undefined : 'is for another system';
     default:
-      return 'is no program';
+      return 'is not a program';
   }
 }
 

@@ -190,7 +190,13 @@ std::string brief(std::string_view bytes, std::size_t bytes_max) {
   return shortened(one_line(bytes), bytes_max);
 }
 
-std::string cut_mark(std::size_t bytes_cut) { return fmt::format("… [{} bytes cut]", bytes_cut); }
+std::string cut_mark(std::size_t bytes_cut) {
+  return fmt::format("… [{} cut]", counted(bytes_cut, "byte"));
+}
+
+std::string counted(std::size_t count, std::string_view noun, std::string_view ending) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
 
 std::string duration_text(Milliseconds duration) {
   const double seconds = std::max(0.0, std::chrono::duration<double>(duration).count());

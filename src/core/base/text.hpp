@@ -38,6 +38,9 @@ std::string brief(std::string_view bytes, std::size_t bytes_max);
 /// The mark that `shortened` appends: "… [12 bytes cut]".
 std::string cut_mark(std::size_t bytes_cut);
 
+/// "1 tool", "2 tools".
+std::string counted(std::size_t count, std::string_view noun, std::string_view ending = "s");
+
 /// "0.04s", "2.1s", "45s", "12m", "1.5h".
 std::string duration_text(Milliseconds duration);
 

@@ -166,7 +166,7 @@ void Conductor::on(const fact::ChildStarted& fact) {
   if (process == nullptr) return;
   process->on_started(fact, now_, out_);
   if (is_build(fact.gen)) {
-    out_.log(Level::info, fmt::format("build {} started, pid {}", fact.gen, fact.pid));
+    out_.log(Level::info, fmt::format("build {} started, pid {}", -fact.gen, fact.pid));
   } else {
     servers_.on_started(fact);
   }

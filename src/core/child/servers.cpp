@@ -154,9 +154,10 @@ void Servers::start_if_mended(bool has_tools) {
 
 void Servers::restart_later(const ChildEnd& end) {
   if (!starts_.on_end(end, now_)) return;
-  out_.log(Level::warn, fmt::format("the server was started again {} times in a row without a "
-                                    "minute of running; the next request starts it",
-                                    starts_.restarts().max()));
+  out_.log(Level::warn,
+           fmt::format("the server was started again {} in a row without a minute "
+                       "of running; the next request starts it",
+                       counted(static_cast<std::size_t>(starts_.restarts().max()), "time")));
 }
 
 void Servers::restart() {

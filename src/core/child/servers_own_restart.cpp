@@ -148,8 +148,8 @@ void Servers::tell_doubt(ClientRequest& request) {
   const Message* const answer = desk_.read_kept(request.extra->answer.line());
   if (answer == nullptr || !has_message(answer->error)) return;
   const std::string text = fmt::format(
-      "[mcp-sitter] The server may have restarted itself before, so that nobody had opened it: "
-      "then this request had no effect.{}",
+      "[mcp-sitter] The server may have restarted itself before, and then nobody had "
+      "opened it: in that case, this request had no effect.{}",
       ending_.is_none() ? " Call again." : "");
   Edits edits(request.extra->answer.line());
   append_to_error(answer->error, text, edits);

@@ -113,10 +113,10 @@ void Servers::note_startup(Child& child) {
 void Servers::on_opened(Child& child) {
   const OpeningResult& result = child.handshake.opened_with();
   note_startup(child);
-  out_.log(Level::info,
-           fmt::format("child {} is open after {}: {} {}, protocol {}", child.gen(),
-                       duration_text(child.startup), one_line(result.server_name()),
-                       one_line(result.server_version()), one_line(result.protocol_version)));
+  out_.log(Level::info, fmt::format("child {} is open after {}: {}, protocol {}", child.gen(),
+                                    duration_text(child.startup),
+                                    one_line(result.server_name() + " " + result.server_version()),
+                                    one_line(result.protocol_version)));
 }
 
 void Servers::ask_for_streams(Child& child) {

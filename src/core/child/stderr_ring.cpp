@@ -94,7 +94,8 @@ StderrRing::Answer StderrRing::text(const Query& query) const {
   }
   if (lines > 0) return {joined(newest_first), false};
   if (line_count_ == 0) return {fmt::format("(no {} in buffer)", what_), false};
-  return {fmt::format("(none of the {} lines of {} in buffer match)", line_count_, what_), false};
+  return {fmt::format("(no match in {} of {} in buffer)", counted(line_count_, "line"), what_),
+          false};
 }
 
 std::vector<std::string_view> StderrRing::lines() const {

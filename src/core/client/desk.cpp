@@ -72,9 +72,9 @@ void Desk::wait(ClientRequest& request, Line line) {
   if (!requests_.may_wait(line.text().size())) {
     answer_error(
         request, ErrorCode::internal_error,
-        fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
-                    "so this request was not accepted; try again when it is up",
-                    requests_.waiting_count(), requests_.waiting_bytes()));
+        fmt::format("the server is not up, and too much waits for it already ({}, {} bytes), so "
+                    "this request was not accepted; try again when the server is up",
+                    counted(requests_.waiting_count(), "request"), requests_.waiting_bytes()));
     return;
   }
   requests_.enqueue(request, line.text(), now_.steady);

@@ -127,7 +127,7 @@ class Annotations {
       return refuse("is allowed only where a chain of \"properties\" leads");
     }
     const auto name = json_decoded(annotation);
-    if (!name) return refuse("is no string");
+    if (!name) return refuse("is not a string");
     if (name->empty()) return refuse("is empty");
     if (!std::all_of(name->begin(), name->end(), is_token_character)) {
       return refuse("has a character that names of headers do not have");

@@ -237,9 +237,9 @@ void Responses::on_body(HttpExchange& exchange, Now now) {
   const std::string words = exchange.words();
   output_.answer_error(
       exchange,
-      fmt::format("the server answered with {}, and {}. The request may have been carried out",
+      fmt::format("the server replied with {}, but {}. The request may have been carried out",
                   status_line(exchange.status),
-                  words.empty() ? "there is no answer" : "this is not the answer: " + words));
+                  words.empty() ? "without an answer" : "this is not the answer: " + words));
 }
 
 /// The response has ended, or nothing more of it is wanted.

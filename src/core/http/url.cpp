@@ -140,7 +140,8 @@ std::string read_host(std::string_view authority, Url& url, std::string_view& po
     const std::size_t end = authority.find(']');
     const std::string_view host = authority.substr(1, end == authority.npos ? end : end - 1);
     if (host.find('%') != host.npos) return "an IPv6 address with a zone is not supported";
-    if (end == authority.npos || !ipv6_of(host)) return "the text in brackets is no IPv6 address";
+    if (end == authority.npos || !ipv6_of(host))
+      return "the text in brackets is not an IPv6 address";
     url.host = ascii_lower(host);
     port = authority.substr(end + 1);
     return "";
@@ -156,7 +157,7 @@ std::string read_host(std::string_view authority, Url& url, std::string_view& po
 
 std::string read_authority(std::string_view authority, Url& url) {
   if (authority.find('@') != authority.npos) {
-    return "a user name or a password does not belong into a URL, because other users can read it";
+    return "a user name or a password does not belong in a URL, because other users can read it";
   }
   std::string_view port;
   std::string error = read_host(authority, url, port);

@@ -74,7 +74,8 @@ void Build::keep_error() {
 StderrRing::Answer Build::log_text(const StderrRing::Query& query) const {
   StderrRing::Answer answer = output_.text(query);
   if (lost_count() > 0 && !answer.is_error) {
-    answer.text.insert(0, fmt::format("[... the first {} lines are not kept]\n", lost_count()));
+    answer.text.insert(0, fmt::format("[... {} not kept]\n",
+                                      counted(static_cast<std::size_t>(lost_count()), "line")));
   }
   return answer;
 }

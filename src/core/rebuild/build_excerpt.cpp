@@ -22,10 +22,6 @@ constexpr std::size_t kShareOfLastLines = 6;
 /// How many of the last lines come before notes: they often sum up the build.
 constexpr std::size_t kLastLines = 10;
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// Selects lines as long as there is room.
 class Choice {
  public:

@@ -49,7 +49,8 @@ std::string advice(const RebuildReport& report) {
 
 std::string joined_line(const RebuildReport& report) {
   return fmt::format(
-      "\n[mcp-sitter] This call has joined a build that had run for {}: a file that was saved "
+      "\n[mcp-sitter] This call has joined a build that had been running for {}: a file that was "
+      "saved "
       "after the build began may not be in it. In that case, {} {} again.",
       duration_text(*report.joined_after), report.is_for_person ? "run" : "call",
       report.rebuild_tool);
@@ -74,7 +75,7 @@ std::string rebuild_text(const RebuildReport& report) {
   }
   if (!report.build && !report.start_failure) {
     text += report.is_restart ? "the server was killed" : "no --build command is set";
-    if (report.server == Server::restarted) text += "; the server was started anew";
+    if (report.server == Server::restarted) text += "; the server was started again";
   }
   text += ".";
   if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;

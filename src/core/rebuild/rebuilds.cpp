@@ -342,11 +342,12 @@ void Rebuilds::on_answer_due() {
     } else if (rebuilder_.is_building()) {
       const auto age = duration_cast<std::chrono::seconds>(rebuilder_.build()->age(now_));
       const std::string line = one_line(rebuilder_.newest_line());
-      what = fmt::format("still building ({}s{}{})", age.count(), line.empty() ? "" : ", ", line);
+      what = fmt::format("the build is still running ({}s{}{})", age.count(),
+                         line.empty() ? "" : ", ", line);
     }
     const bool is_kill = !caller.kill_report.empty();
     desk_.answer_tool_text(caller.request,
-                           fmt::format("[mcp-sitter] {}; it goes on{}.{}{}", what,
+                           fmt::format("[mcp-sitter] {}{}.{}{}", what,
                                        is_kill ? hint()
                                                : fmt::format(": call {} again to wait",
                                                              desk_.names().name(Builtin::rebuild)),
@@ -405,7 +406,7 @@ std::string Rebuilds::held_text() const {
   const PendingRebuild& rebuild = rebuilder_.rebuild();
   const std::string kill = desk_.names().name(Builtin::kill);
   return fmt::format(
-      "A debugger is attached to the server: {}. So the server is not reloaded{} before "
+      "A debugger is attached to the server: {}. So the server is not reloaded{} until "
       "the debugger is detached{}.",
       rebuild.held_by, rebuild.cause.empty() ? "" : fmt::format(" ({})", one_line(rebuild.cause)),
       kill.empty() ? "" : fmt::format("; {} ends the server all the same", kill));

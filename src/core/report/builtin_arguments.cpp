@@ -222,8 +222,9 @@ std::string complaint_about(const CallArguments& call, const Catalog& tools) {
   const std::string tool = brief(call.tool, 100);
   const std::string_view item = tools.find(call.tool);
   if (item.empty()) {
-    return fmt::format("the server has no tool {}. It has: {}", tool,
-                       brief(fmt::format("{}", fmt::join(tools.names(), ", ")), kShownSchemaMax));
+    const std::string names = fmt::format("{}", fmt::join(tools.names(), ", "));
+    return fmt::format("the server has no tool {}. It has{}", tool,
+                       names.empty() ? " no tools" : ": " + brief(names, kShownSchemaMax));
   }
   const std::string_view schema = member(item, "inputSchema");
   for (const std::string_view required : json_elements(member(schema, "required"))) {

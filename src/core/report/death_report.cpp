@@ -34,7 +34,7 @@ std::string effect(const DeathReport& report, std::string_view request) {
     case DeathReport::Reach::not_delivered:
       break;
   }
-  return fmt::format("This {} was not delivered to it and had no effect", request);
+  return fmt::format("This {} was not delivered and had no effect", request);
 }
 
 /// Advice for a server that may have become a server of the other era.
@@ -88,7 +88,7 @@ std::string next_step(const DeathReport& report) {
       if (report.end->is_unseen && !report.end->had_no_child) {
         return "Call again if it does no harm to call twice";
       }
-      return "Start the server if it does not run, or mend what is named here, and call again: "
+      return "Start the server if it is not running, or fix what is named here, and call again: "
              "requests wait for it";
     case EndReason::session_lost:
       return "Call again: " + next_request(report);

@@ -23,7 +23,7 @@ void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
   }
   if (const std::size_t more = known.lint.size() - shown; more > 0) {
     lines.push_back(fmt::format(
-        "[mcp-sitter] lint: {} more finding{}{}", more, more == 1 ? "" : "s",
+        "[mcp-sitter] lint: {}{}", counted(more, "more finding"),
         known.status_tool.empty() ? "" : fmt::format(": {} shows all", known.status_tool)));
   }
 }

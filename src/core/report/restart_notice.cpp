@@ -117,10 +117,6 @@ void add_opening_lines(const RestartNotice& notice, std::vector<std::string>& li
   }
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines) {
   if (!notice.prompts.empty()) {
     lines.push_back("prompts: " + summary(CatalogKind::prompts, notice.prompts, 200));
@@ -132,7 +128,7 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
     std::vector<std::string_view> names;
     for (const CatalogKind kind : notice.not_compared) names.push_back(catalog_name(kind));
     lines.push_back(fmt::format(
-        "not compared, because the server listed them too late, or too many, or not at all: {}",
+        "not compared, because the server listed too many of them, or too late, or not at all: {}",
         fmt::join(names, ", ")));
   }
   if (!notice.subscriptions_lost.empty()) {
@@ -155,10 +151,10 @@ std::string growth_words(const RestartNotice& notice) {
   if (notice.tools.empty() || notice.tool_bytes_before == 0) return {};
   if (notice.tool_bytes == notice.tool_bytes_before) return {};
   const bool has_grown = notice.tool_bytes > notice.tool_bytes_before;
-  return fmt::format("the definitions of the tools {} by {} bytes to {}",
-                     has_grown ? "grew" : "shrank",
-                     has_grown ? notice.tool_bytes - notice.tool_bytes_before
-                               : notice.tool_bytes_before - notice.tool_bytes,
+  return fmt::format("the definitions of the tools {} by {} to {}", has_grown ? "grew" : "shrank",
+                     counted(has_grown ? notice.tool_bytes - notice.tool_bytes_before
+                                       : notice.tool_bytes_before - notice.tool_bytes,
+                             "byte"),
                      notice.tool_bytes);
 }
 
@@ -183,8 +179,8 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
     lines.push_back(fmt::format("{} restarts since the last notice", notice.restarts));
   }
   if (notice.failed_starts > 0) {
-    std::string line =
-        plural(static_cast<std::size_t>(notice.failed_starts), "start") + " failed before this one";
+    std::string line = counted(static_cast<std::size_t>(notice.failed_starts), "start") +
+                       " failed before this one";
     if (notice.last_failure) line += ", the last: " + end_clause(*notice.last_failure);
     lines.push_back(std::move(line));
   }
@@ -225,7 +221,7 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   for (std::size_t i = 0; i < other_count; ++i) text += "\n" + others[i];
   const std::size_t left_out = details.size() - detail_count + others.size() - other_count;
   if (left_out > 0) {
-    text += "\n" + plural(left_out, "more line") + " left out";
+    text += "\n" + counted(left_out, "more line") + " left out";
     if (!notice.status_tool.empty()) {
       text += fmt::format(": {} shows all", brief(notice.status_tool, kVersionBytesMax));
     }

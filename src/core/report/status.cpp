@@ -172,8 +172,8 @@ std::string state_sentence(const StatusFacts& facts) {
   const StateWords words = words_of(facts);
   std::string text;
   if (facts.child_ready && !facts.absence) {
-    text = fmt::format("The {} ({} #{}, {} tool{})", words.ready, words.start, facts.spawn_count,
-                       facts.child_tool_count, facts.child_tool_count == 1 ? "" : "s");
+    text = fmt::format("The {} ({} #{}, {})", words.ready, words.start, facts.spawn_count,
+                       counted(static_cast<std::size_t>(facts.child_tool_count), "tool"));
     if (facts.binary_stale.value_or(false)) text += ", but its file has changed since its start";
   } else if (facts.absence) {
     text = fmt::format(
@@ -192,8 +192,8 @@ std::string state_sentence(const StatusFacts& facts) {
   } else if (facts.last_end.empty()) {
     text = fmt::format("The {}", words.before);
   } else {
-    text = fmt::format("{}; {}, {}; the next request {}", words.down, facts.last_end,
-                       age_text(*facts.last_end_age), words.next);
+    text = fmt::format("{}; {}, {}; the next request {}", words.down, age_text(*facts.last_end_age),
+                       facts.last_end, words.next);
   }
   if (!facts.stopped.empty()) text += "; " + facts.stopped;
   if (!facts.debugger.empty()) text += "; a debugger is attached to it: " + facts.debugger;

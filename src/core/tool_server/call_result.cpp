@@ -97,7 +97,7 @@ std::string media_result(const CliTool& tool, const RunOutcome& outcome, std::st
   if (!outcome.output.is_whole()) {
     return error_result(
         {}, fmt::format("[mcp-sitter] the command of `{}` has written {} bytes, and "
-                        "an {} may have at most {}",
+                        "an {} result may have at most {}",
                         name_of(tool), outcome.output.size(), kind, limits::kRunOutputMax));
   }
   return fmt::format(R"json({{"content":[{{"type":"{}","data":"{}","mimeType":{}}}]}})json", kind,

@@ -167,7 +167,7 @@ void CliServer::park(const Child& child, const Message& message, RunCaller calle
   // A description that is being read is new enough, and another reading would take its place.
   const bool is_reading = std::any_of(children_.begin(), children_.end(),
                                       [](const Child& one) { return one.state == State::reading; });
-  if (!is_reading) tell(fact::ReloadAsked{fmt::format("a call of `{}`, which is not known", name)});
+  if (!is_reading) tell(fact::ReloadAsked{fmt::format("a call of the unknown tool `{}`", name)});
 }
 
 /// A description was read, or could not be read: calls what was parked, with the newest one.
@@ -204,7 +204,7 @@ void CliServer::call(Generation child, const std::shared_ptr<const Description>&
   const auto refuse = [&](std::string_view what) {
     answer(child, caller, refusal(tool.name, what));
   };
-  if (!is_object(raw)) return refuse("its arguments are no object");
+  if (!is_object(raw)) return refuse("its arguments are not an object");
   if (is_nested_deeper(raw, limits::kNestingMax)) {
     return refuse(
         fmt::format("its arguments are nested deeper than {} levels", limits::kNestingMax));
@@ -260,8 +260,8 @@ std::optional<std::string> CliServer::crowd_with(std::size_t bytes) const {
     return {};
   }
   return fmt::format(
-      "{} calls wait for their turn already, and with this one they would have {} "
-      "bytes; call again when some of them are answered",
+      "too many calls wait for their turn already ({} before this one, {} bytes with it); call "
+      "again when some of them are answered",
       count, bytes);
 }
 

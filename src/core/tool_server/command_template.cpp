@@ -39,7 +39,7 @@ std::variant<CommandTemplate, Complaint> CommandTemplate::read(std::string_view 
 std::variant<CommandTemplate::Group, Complaint> CommandTemplate::read_group(
     std::string_view words, const std::set<std::string>& known) {
   if (!words.starts_with('[')) {
-    return Complaint{fmt::format("{} is no list of words", brief(words, kWordShownMax))};
+    return Complaint{fmt::format("{} is not a list of words", brief(words, kWordShownMax))};
   }
   Group group;
   for (const std::string_view word : json_elements(words)) {
@@ -210,12 +210,12 @@ class CommandTemplate::Writer {
     if (made.find('\0') != std::string::npos) {
       complain(name, "has a NUL character, which no word of a command can have");
     } else if (first.is_place && made.starts_with('-') && !is_past_options_) {
-      complain(name, fmt::format("begins with \"-\" ({}), so that the command could take it for an "
+      complain(name, fmt::format("begins with \"-\" ({}), so the command could take it for an "
                                  "option; in cli_command the word \"--\" before it, or a flag with "
                                  "\"=\" in the same word, would allow it",
                                  brief(made, kWordShownMax)));
     } else if (made == first.text && is_flag(made) && !is_past_options_) {
-      complain(name, fmt::format("is empty, so that {} would take the next word for its value",
+      complain(name, fmt::format("is empty, so {} would take the next word for its value",
                                  brief(made, kWordShownMax)));
     } else if (made.size() > limits::kWordBytesMax) {
       complain(name, fmt::format("makes a word of {} bytes, and a word of a command has at most {} "

@@ -75,7 +75,7 @@ class Scanner : public nlohmann::json_sax<OrderedJson> {
 /// Says what is wrong with a text that is no JSON.
 std::string not_json(std::string_view text) {
   if (!text.starts_with('{') && !text.starts_with('[')) {
-    return fmt::format("it is no JSON; it begins with {}, and only the JSON may stand on stdout",
+    return fmt::format("it is not JSON; it begins with {}, and only the JSON may stand on stdout",
                        json_string(brief(text, kFieldShownMax)));
   }
   Scanner scanner;
@@ -85,7 +85,7 @@ std::string not_json(std::string_view text) {
   const std::string_view before = text.substr(0, at == 0 ? 0 : at - 1);
   const std::size_t begin = before.rfind('\n') + 1;
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
-  return fmt::format("it is no JSON; line {} has a mistake at character {}: {}",
+  return fmt::format("it is not JSON; line {} has a mistake at character {}: {}",
                      std::count(before.begin(), before.end(), '\n') + 1, before.size() - begin + 1,
                      json_string(brief(line, kFieldShownMax)));
 }
@@ -116,7 +116,7 @@ class ToolReader {
     }
     static const OrderedJson kNone = OrderedJson{{"type", "object"}};
     if (parameters == nullptr) parameters = &kNone;
-    if (!parameters->is_object()) return Complaint{"parameters is no JSON Schema object"};
+    if (!parameters->is_object()) return Complaint{"parameters is not a JSON Schema object"};
     if (const OrderedJson* const properties = member(*parameters, "properties")) {
       for (const auto& one : properties->items()) known_.insert(one.key());
     }
@@ -179,18 +179,19 @@ class ToolReader {
   void check_passed_on() {
     for (const char* const key : {"title", "description"}) {
       const OrderedJson* const text = find(key);
-      if (text != nullptr && !text->is_string()) complain(fmt::format("{} is no text", key));
+      if (text != nullptr && !text->is_string()) complain(fmt::format("{} is not a string", key));
     }
     for (const char* const key : {"outputSchema", "annotations", "execution", "_meta"}) {
       const OrderedJson* const object = find(key);
-      if (object != nullptr && !object->is_object()) complain(fmt::format("{} is no object", key));
+      if (object != nullptr && !object->is_object())
+        complain(fmt::format("{} is not an object", key));
     }
     const OrderedJson* const icons = find("icons");
-    if (icons != nullptr && !icons->is_array()) complain("icons is no list");
+    if (icons != nullptr && !icons->is_array()) complain("icons is not a list");
     const OrderedJson* const output = find("outputSchema");
     const OrderedJson* const type = output == nullptr ? nullptr : member(*output, "type");
     if (type != nullptr && *type != "object") {
-      complain("outputSchema has another type than object");
+      complain("outputSchema is not of the type object");
     }
   }
 
@@ -219,7 +220,7 @@ class ToolReader {
   std::optional<TextTemplate> read_text(const char* where, const OrderedJson& value,
                                         bool allows_nul = false) {
     if (!value.is_string()) {
-      complain(fmt::format("{} is no text", where));
+      complain(fmt::format("{} is not a string", where));
       return {};
     }
     if (!allows_nul && value.get_ref<const std::string&>().find('\0') != std::string::npos) {
@@ -239,7 +240,7 @@ class ToolReader {
   void read_environment(CliTool& tool) {
     const OrderedJson* const variables = find("env");
     if (variables == nullptr) return;
-    if (!variables->is_object()) return complain("env is no object of names and values");
+    if (!variables->is_object()) return complain("env is not an object of names and values");
     for (const auto& [name, value] : variables->items()) {
       if (name.empty() || name.find('=') != std::string::npos ||
           name.find('\0') != std::string::npos) {
@@ -270,7 +271,7 @@ class ToolReader {
   void read_exit_codes(CliTool& tool) {
     const OrderedJson* const codes = find("ok_exit_codes");
     if (codes == nullptr) return;
-    if (!codes->is_array()) return complain("ok_exit_codes is no list of numbers");
+    if (!codes->is_array()) return complain("ok_exit_codes is not a list of numbers");
     tool.ok_exit_codes = {0};
     for (const OrderedJson& code : *codes) {
       const std::int64_t number = code.is_number_integer() ? code.get<std::int64_t>() : -1;
@@ -285,7 +286,7 @@ class ToolReader {
   void read_content_type(CliTool& tool) {
     const OrderedJson* const type = find("content_type");
     if (type == nullptr) return;
-    if (!type->is_string()) return complain("content_type is no text");
+    if (!type->is_string()) return complain("content_type is not a string");
     tool.content_type = type->get<std::string>();
   }
 
@@ -319,7 +320,7 @@ std::variant<Description, Complaint> read_tools(const OrderedJson& tools,
   description.version = version;
   for (std::size_t i = 0; i < tools.size(); ++i) {
     const OrderedJson& outer = tools[i];
-    if (!outer.is_object()) return Complaint{fmt::format("tool {} is no object", i + 1)};
+    if (!outer.is_object()) return Complaint{fmt::format("tool {} is not an object", i + 1)};
     const OrderedJson* const function = member(outer, "function");
     const OrderedJson& inner = function != nullptr && function->is_object() ? *function : outer;
     auto tool = ToolReader(outer, inner, tool_names).read();
@@ -333,7 +334,7 @@ std::variant<Description, Complaint> read_tools(const OrderedJson& tools,
     }
     CliTool& read = std::get<CliTool>(tool);
     if (description.find(read.name) != nullptr)
-      return Complaint{fmt::format("tool {} is there twice", shown)};
+      return Complaint{fmt::format("tool {} is listed twice", shown)};
     for (const std::string& remark : read.arguments.unchecked()) {
       description.remarks.push_back(
           fmt::format("tool {}: {}, so it is not checked", shown, remark));
@@ -359,7 +360,8 @@ std::variant<Description, Complaint> read_description(std::string_view text,
     return Complaint{fmt::format("it is nested deeper than {} levels", limits::kNestingMax)};
   }
   // The library takes a NUL for the end.
-  if (trimmed.find('\0') != trimmed.npos) return Complaint{"it is no JSON; it has a NUL character"};
+  if (trimmed.find('\0') != trimmed.npos)
+    return Complaint{"it is not JSON; it has a NUL character"};
   const OrderedJson value = OrderedJson::parse(trimmed.begin(), trimmed.end(), nullptr, false);
   if (value.is_discarded()) return Complaint{not_json(trimmed)};
   std::string version;

@@ -222,7 +222,7 @@ class JsonSchema::Checker {
               "is not more than the bound"},
         Bound{"exclusiveMaximum", [](double a, double b) { return a < b; },
               "is not less than the bound"},
-        Bound{"multipleOf", is_multiple, "is no multiple"}};
+        Bound{"multipleOf", is_multiple, "is not a multiple"}};
     for (const Bound& bound : kBounds) {
       const Json* const limit = schema_member(schema, bound.keyword);
       if (limit == nullptr || !limit->is_number()) continue;
@@ -238,12 +238,14 @@ class JsonSchema::Checker {
     const double count = static_cast<double>(size);
     const Json* const min = schema_member(schema, least);
     if (min != nullptr && min->is_number() && count < min->get<double>()) {
-      return fail(place, fmt::format("has {} {}, and needs at least {}", size, unit, min->dump()),
+      return fail(place,
+                  fmt::format("has {}, and needs at least {}", counted(size, unit), min->dump()),
                   schema);
     }
     const Json* const max = schema_member(schema, most);
     if (max != nullptr && max->is_number() && count > max->get<double>()) {
-      return fail(place, fmt::format("has {} {}, and may have at most {}", size, unit, max->dump()),
+      return fail(place,
+                  fmt::format("has {}, and may have at most {}", counted(size, unit), max->dump()),
                   schema);
     }
     return true;
@@ -258,7 +260,7 @@ class JsonSchema::Checker {
   bool fits_text(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_string()) return true;
     const std::string text = value.get<std::string>();
-    if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "characters"))
+    if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "character"))
       return false;
     const Json* const pattern = schema_member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
@@ -275,7 +277,7 @@ class JsonSchema::Checker {
 
   bool fits_array(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_array()) return true;
-    if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "items")) return false;
+    if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "item")) return false;
     const Json* const unique = schema_member(schema, "uniqueItems");
     if (unique != nullptr && *unique == true) {
       std::set<std::string> seen;
@@ -321,7 +323,7 @@ class JsonSchema::Checker {
         required != nullptr && required->is_array()) {
       if (!has_all(value, *required, place, schema)) return false;
     }
-    if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "members"))
+    if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "member"))
       return false;
     const Json* const names = schema_member(schema, "propertyNames");
     for (const auto& [key, one] : value.items()) {
@@ -368,7 +370,7 @@ class JsonSchema::Checker {
     }
     const Json* const others = schema_member(schema, "additionalProperties");
     if (is_known || others == nullptr) return true;
-    if (*others == false) return fail(there, "is no known member", schema);
+    if (*others == false) return fail(there, "is not a known member", schema);
     return fits(value, *others, there);
   }
 

@@ -127,7 +127,7 @@ struct ResponseReader::Parsing {
       if (was_head) head_size += count;
       const bool needs_more = error == http::error::need_more;
       if (error && !needs_more) {
-        complaint = fmt::format("the response is no valid HTTP ({})", error.message());
+        complaint = fmt::format("the response is not valid HTTP ({})", error.message());
         return used;
       }
       check_size(needs_more ? left.size() - count : 0);

@@ -55,7 +55,7 @@ class ResponseReader {
   /// No further event comes until `begin`. May be called from within an event.
   void stop();
 
-  /// A clause for a person, without a full stop: "the response is no valid HTTP (bad version)".
+  /// A clause for a person, without a full stop: "the response is not valid HTTP (bad version)".
   const std::string& complaint() const;
   /// After a complete response: whether another request may be sent on the connection. False also
   /// if there were bytes behind the response.
