@@ -1,6 +1,8 @@
 #include "support/bridge_script.hpp"
 
+#include "support/good_form.hpp"
 #include "support/reading.hpp"
+#include "support/texts.hpp"
 
 namespace sitter {
 namespace {
@@ -271,6 +273,7 @@ void BridgeTest::write_down(const Order& order) {
   } else if (const auto* const l = std::get_if<order::LookAtSources>(&order)) {
     if (!plays.sources) add_word("look at sources of", l->gen);
   } else if (const auto* const k = std::get_if<order::SendToControl>(&order)) {
+    each_text(parsed(k->line), expect_good_form);
     to_control_[k->connection].push_back(k->line);
   }
 }

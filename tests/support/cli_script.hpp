@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "core/tool_server/cli_server.hpp"
+#include "support/good_form.hpp"
 #include "support/messages.hpp"
 #include "support/script.hpp"
+#include "support/story_lines.hpp"
+#include "support/texts.hpp"
 
 namespace sitter {
 
@@ -169,6 +172,7 @@ class CliServerTest : public Script {
       return "child " + std::to_string(one->gen) + " started";
     }
     if (const auto* const one = std::get_if<fact::ChildStartFailed>(&fact)) {
+      expect_good_form(one->reason);
       return "child " + std::to_string(one->gen) +
              (one->is_missing ? " is missing: " : " failed: ") + one->reason;
     }
@@ -196,6 +200,7 @@ class CliServerTest : public Script {
         EXPECT_EQ(answered_.count(std::string(message->id)), 1U) << line.text();
         owed_.erase(std::string(message->id));
       }
+      each_text(parsed(line.text()), expect_good_form);
       return line.text();
     }
     return "";

@@ -1,5 +1,7 @@
 #include "support/client_script.hpp"
 
+#include "support/good_form.hpp"
+
 namespace sitter {
 
 std::string Server::opening() const {
@@ -85,7 +87,9 @@ bool ClientScript::write_down_own(const Order& order) {
 }
 
 void ClientScript::log(const order::Log& line) {
-  if (line.level != order::Log::Level::debug) logs_.push_back(line.text);
+  if (line.level == order::Log::Level::debug) return;
+  expect_good_form(line.text);
+  logs_.push_back(line.text);
 }
 
 void ClientScript::begin_end() {

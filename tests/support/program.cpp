@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "support/texts.hpp"
+
 namespace sitter::testing {
 namespace {
 
@@ -144,6 +146,7 @@ std::vector<std::string> Program::lines_so_far(std::chrono::milliseconds wait) {
 std::vector<std::string> Program::read_all() {
   pump_until([this] { return !output_.is_open(); });
   searched_ = 0;
+  note_text(output_text_);
   return lines_of(std::exchange(output_text_, {}));
 }
 
@@ -155,6 +158,7 @@ int Program::wait() {
   pump_until([this] { return has_ended(); });
   // The last words of the program may still be in the pipes.
   pump();
+  for (const std::string& line : lines_of(error_text_)) note_text(line);
   return exit_code_.value_or(-1);
 }
 

@@ -11,6 +11,7 @@
 
 #include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/texts.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -186,6 +187,7 @@ bool ScriptedClient::hear() {
     ADD_FAILURE() << "this is not a message: " << shown(*line);
     return true;
   }
+  each_text(body, note_text);
   std::string what = body.value("method", "");
   if (what.empty()) {
     const Json id = body.value("id", Json());

@@ -10,6 +10,8 @@
 #include "core/wire/message.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/line.hpp"
+#include "support/good_form.hpp"
+#include "support/texts.hpp"
 
 namespace sitter {
 namespace {
@@ -126,6 +128,7 @@ void ClientLedger::on_line_to_client(const std::string& line, bool may_answer_un
     return;
   }
   const auto message = expect_message(line);
+  each_text(message, expect_good_form);
   if (!message.contains("id") || message.contains("method") || message["id"].is_null()) return;
   Open& open = open_[message["id"].dump()];
   if (open.owed > 0) {
