@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/base/text.hpp"
+
 namespace sitter {
 
 using Level = order::Log::Level;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "core/http/http_link_limits.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
