@@ -57,7 +57,7 @@ bool answers(const Running& running) { return !running.hello.empty(); }
 std::vector<Running> all_running() {
   std::vector<Running> running;
   for (ControlClient& client : ControlClient::connect_to_all()) {
-    Json hello = Json::parse(client.hello(), nullptr, false);
+    Json hello = parsed_json(client.hello());
     if (!hello.is_object()) hello = Json::object();
     running.push_back({std::move(client), std::move(hello)});
   }
@@ -78,7 +78,7 @@ Answer ask(ControlClient& client, const std::string& command,
   if (follows) request["follow"] = true;
   const auto line = client.ask(request.dump());
   if (!line) throw Failure{fmt::format("mcp-sitter {} has ended", client.pid())};
-  const Json answer = Json::parse(*line, nullptr, false);
+  const Json answer = parsed_json(*line);
   if (answer.is_object() && answer.contains("error")) {
     return {text_in(answer["error"], "message"), true};
   }
@@ -94,7 +94,7 @@ Answer ask(ControlClient& client, const std::string& command,
 
 Json status_of(ControlClient& client) {
   const Answer answer = ask(client, "status");
-  Json status = Json::parse(answer.text, nullptr, false);
+  Json status = parsed_json(answer.text);
   if (!status.is_object()) throw Failure{answer.text};
   return status;
 }
@@ -273,7 +273,7 @@ int status(const Choice& choice) {
 int kill(const Choice& choice) {
   Running running = chosen(choice);
   const Answer answer = ask(running.client, "kill");
-  const Json report = Json::parse(answer.text, nullptr, false);
+  const Json report = parsed_json(answer.text);
   if (answer.is_error || !report.is_object()) return show(answer, choice.as_json);
   if (choice.as_json) {
     print(printed(report));
@@ -310,7 +310,7 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
     if (choice.as_json) {
       print(printable_json(*line));
     } else {
-      print(readable(text_in(Json::parse(*line, nullptr, false), "line")));
+      print(readable(text_in(parsed_json(*line), "line")));
     }
   }
   return 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "probe/json_words.hpp"
 #include "sitter/version.hpp"
 #include "terminal/format.hpp"
 #include "terminal/hunk.hpp"
@@ -201,7 +202,7 @@ BridgeSession::Json Play::result_of(std::string_view tool, const Json& arguments
 BridgeSession::Json Play::status() {
   const Json result = result_of("sitter_status", Json::object());
   check(result.contains("content"), "sitter_status has no answer");
-  return Json::parse(result["content"].at(0).value("text", ""), nullptr, false);
+  return parsed_json(result["content"].at(0).value("text", ""));
 }
 
 void Play::on_message(const Json& message) {

@@ -105,7 +105,7 @@ Json DoctorSession::settled_status() {
 }
 
 Json DoctorSession::look(std::string_view tool, Json arguments) {
-  Json json = Json::parse(text_of(tool, std::move(arguments)), nullptr, false);
+  Json json = parsed_json(text_of(tool, std::move(arguments)));
   return json.is_object() ? json : Json::object();
 }
 

@@ -47,8 +47,8 @@ class BridgeSession {
   /// The number of the request that was sent last.
   int last_request() const { return last_id_; }
   /// The answer to a request, with `result` or `error`. Nothing if it does not come in time, or if
-  /// the bridge has ended; it may then be waited for again. If a line comes that is not valid JSON,
-  /// an error says so.
+  /// the bridge has ended; it may then be waited for again. If a line comes that `parsed_json`
+  /// does not take, an error says so.
   std::optional<Json> answer(int request, std::chrono::milliseconds wait);
   /// Both in one.
   std::optional<Json> ask(std::string_view method, Json params, std::chrono::milliseconds wait);

@@ -15,6 +15,7 @@
 #include "io/process/launch_plan.hpp"
 #include "io/system/platform.hpp"
 #include "probe/bridge_session.hpp"
+#include "probe/json_words.hpp"
 
 namespace sitter {
 namespace {
@@ -101,9 +102,7 @@ bool BridgeSession::wait_for_line(Clock::time_point deadline) {
 std::optional<BridgeSession::Json> BridgeSession::next_message(Clock::time_point deadline) {
   if (!wait_for_line(deadline)) return std::nullopt;
   const std::size_t end = output_text_.find('\n');
-  Json message =
-      Json::parse(output_text_.begin(), output_text_.begin() + static_cast<std::ptrdiff_t>(end),
-                  nullptr, false);
+  Json message = parsed_json(std::string_view(output_text_).substr(0, end));
   output_text_.erase(0, end + 1);
   return message;
 }
@@ -145,7 +144,9 @@ std::optional<BridgeSession::Json> BridgeSession::answer(int request,
   has_unreadable_ = false;
   listen(wait, [&] { return is_there() || has_unreadable_; });
   if (has_unreadable_ && !is_there()) {
-    return Json{{"error", {{"code", -32700}, {"message", "the answer is not valid JSON"}}}};
+    return Json{
+        {"error",
+         {{"code", -32700}, {"message", "the answer is not valid JSON, or nested too deeply"}}}};
   }
   if (!is_there()) return std::nullopt;
   return std::move(*answers_.extract(request).mapped());

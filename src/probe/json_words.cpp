@@ -2,9 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace sitter {
 
 using Json = nlohmann::ordered_json;
+
+Json parsed_json(std::string_view text) {
+  if (is_nested_deeper(text, kParsedLevelsMax)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
 
 Json member(const Json& json, std::string_view key) {
   const auto found = json.is_object() ? json.find(key) : json.end();

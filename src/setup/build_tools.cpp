@@ -28,7 +28,7 @@ constexpr std::size_t kReplyMax = std::size_t{16} << 20;
 Json read_reply(const fs::path& file) {
   std::string problem;
   const auto text = read_whole_file(file.native(), kReplyMax, problem);
-  return text ? Json::parse(*text, nullptr, false) : Json();
+  return text ? parsed_json(*text) : Json();
 }
 
 /// The elements of a list in an object, or none.
@@ -165,10 +165,9 @@ ToolAnswer ask_cmake(const Project& project, const fs::path& build) {
 }
 
 ToolAnswer ask_cargo(const Project& project) {
-  const Json metadata = Json::parse(
+  const Json metadata = parsed_json(
       output_of({"cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"},
-                project.root.native(), project.time),
-      nullptr, false);
+                project.root.native(), project.time));
   // The packages by their folders.
   std::map<std::string, Json> packages;
   std::string ours;

@@ -19,6 +19,7 @@
 
 #include "io/system/file_descriptor.hpp"
 #include "options/cli_options.hpp"
+#include "probe/json_words.hpp"
 #include "setup/build_tools.hpp"
 #include "setup/document.hpp"
 #include "terminal/format.hpp"
@@ -155,7 +156,7 @@ Recipe node(const Project& project) {
   const auto text =
       read_whole_file((project.root / "package.json").native(), kProjectFileMax, problem);
   if (!is_ours || !text) return std::nullopt;
-  const Json package = Json::parse(*text, nullptr, false);
+  const Json package = parsed_json(*text);
   const Json* const script = find(package, {"scripts", "build"});
   if (script == nullptr) return std::nullopt;
   std::string manager = "npm";

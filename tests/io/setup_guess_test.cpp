@@ -42,6 +42,8 @@ class SetupGuessTest : public ::testing::Test {
     tools_.write_script(name, "/bin/cat '" + tools_.write(name + ".txt", text) + "'");
   }
 
+  /// Deeper than the stack allows.
+  const std::string deep_ = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   std::string path_ = std::getenv("PATH");
   std::string home_ = std::getenv("HOME");
   sitter::testing::TemporaryDirectory folder_, tools_;
@@ -95,7 +97,8 @@ TEST_F(SetupGuessTest, TheOnlyPackageOfCargoNeedsNoName) {
 TEST_F(SetupGuessTest, AToolThatFailsOrSaysNonsenseIsNotFollowed) {
   folder_.write("Cargo.toml", "");
   folder_.write("src/main.rs", "");
-  for (const std::string commands : {"exit 1", "echo", "echo '{\"packages\": [3, {}]}'"}) {
+  for (const std::string& commands : Words{"exit 1", "echo", "echo '{\"packages\": [3, {}]}'",
+                                           "/bin/cat '" + tools_.write("deep", deep_) + "'"}) {
     tools_.write_script("cargo", commands);
     const Guess guess = of({"./target/debug/notes"});
     EXPECT_EQ(guess.from, "Cargo.toml") << commands;
@@ -220,6 +223,11 @@ class SetupGuessCMakeTest : public SetupGuessTest {
   void write(const std::string& name, const std::string& text) const {
     folder_.write("build/replies/" + name + ".json", text);
   }
+  /// CMake has answered before.
+  void take_replies() const {
+    fs::create_directories(folder_ / "build/.cmake/api/v1");
+    fs::rename(folder_ / "build/replies", folder_ / "build/.cmake/api/v1/reply");
+  }
   static std::string target(const std::string& artifact, const std::string& source,
                             const std::string& needed, const std::string& include) {
     return R"({"artifacts": [{"path": ")" + artifact + R"("}], "sources": [{"path": ")" + source +
@@ -240,11 +248,17 @@ TEST_F(SetupGuessCMakeTest, CMakeIsAskedForTheSourcesOfTheServer) {
 }
 
 TEST_F(SetupGuessCMakeTest, AnAnswerThatIsThereIsTaken) {
-  fs::create_directories(folder_ / "build/.cmake/api/v1");
-  fs::rename(folder_ / "build/replies", folder_ / "build/.cmake/api/v1/reply");
+  take_replies();
   folder_.write("main.cpp", "");
   folder_.write("main.h", "");
   EXPECT_THAT(of({"./build/bin/other"}).watch, ElementsAre("*.cpp", "*.h", "CMakeLists.txt"));
+}
+
+TEST_F(SetupGuessCMakeTest, AnAnswerThatIsNestedTooDeeplyIsNone) {
+  write("n", R"({"artifacts": [{"path": "bin/notes"}], "x": )" + deep_ + "}");
+  write("l", target("bin/notes", "src/a.cpp", "n", "/usr/include"));
+  take_replies();
+  EXPECT_THAT(of({"./build/bin/notes"}).watch, ElementsAre("src", "CMakeLists.txt"));
 }
 
 TEST_F(SetupGuessCMakeTest, WithoutAnAnswerTheUsualNamesAreWatched) {
