@@ -1,6 +1,7 @@
 #include "setup/build_tools.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <fstream>
 #include <functional>
@@ -25,11 +26,34 @@ namespace fs = std::filesystem;
 /// The description of one target is far smaller.
 constexpr std::size_t kReplyMax = std::size_t{16} << 20;
 
-Json read_reply(const fs::path& file) {
-  std::string problem;
-  const auto text = read_whole_file(file.native(), kReplyMax, problem);
-  return text ? parsed_json(*text) : Json();
-}
+/// All descriptions of a project with some thousand targets fit.
+constexpr std::size_t kRepliesMax = std::size_t{128} << 20;
+
+/// What CMake has written about a build, which is read within bounds.
+class Replies {
+ public:
+  Replies(const fs::path& build, std::chrono::milliseconds time)
+      : folder_(build / ".cmake/api/v1/reply"), deadline_(Clock::now() + time) {}
+
+  const fs::path& folder() const { return folder_; }
+
+  /// Null if there is no such reply. Throws Failure when those before were too much.
+  Json read(const fs::path& name) {
+    if (size_ > kRepliesMax || Clock::now() >= deadline_) throw Failure{"cmake says too much"};
+    std::string problem;
+    const auto text = read_whole_file((folder_ / name).native(), kReplyMax, problem);
+    if (!text) return {};
+    size_ += text->size();
+    return parsed_json(*text);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  fs::path folder_;
+  Clock::time_point deadline_;
+  std::size_t size_ = 0;
+};
 
 /// The elements of a list in an object, or none.
 const Json& list_in(const Json& object, const char* key) {
@@ -66,45 +90,41 @@ void visit_all(const std::string& first,
 
 /// The model of the build in the newest reply of CMake. An index that is later in the order of
 /// names is newer.
-Json code_model(const fs::path& reply) {
+Json code_model(Replies& replies) {
   fs::path newest;
   std::error_code error;
   const fs::directory_iterator end;
-  for (auto entry = fs::directory_iterator(reply, error); !error && entry != end;
+  for (auto entry = fs::directory_iterator(replies.folder(), error); !error && entry != end;
        entry.increment(error)) {
     const bool is_index = entry->path().filename().native().starts_with("index-");
     if (is_index && entry->path() > newest) newest = entry->path();
   }
-  const Json index = read_reply(newest);
+  const Json index = replies.read(newest);
   for (const Json& object : list_in(index, "objects")) {
-    if (text_in(object, "kind") == "codemodel")
-      return read_reply(reply / text_in(object, "jsonFile"));
+    if (text_in(object, "kind") == "codemodel") return replies.read(text_in(object, "jsonFile"));
   }
   return {};
 }
 
 /// The model of the build. If nobody has asked CMake before, it has to configure the build again.
 /// The question stays, so that a later answer is as new as the build.
-Json asked_model(const Project& project, const fs::path& folder) {
-  const fs::path reply = folder / ".cmake/api/v1/reply";
-  Json model = code_model(reply);
+Json asked_model(const Project& project, const fs::path& folder, Replies& replies) {
+  Json model = code_model(replies);
   if (!model.is_null()) return model;
   const fs::path query = folder / ".cmake/api/v1/query/client-mcp-sitter";
   std::error_code ignored;  // Without the query there is no reply.
   fs::create_directories(query, ignored);
   std::ofstream(query / "codemodel-v2").close();
-  output_of({"cmake", "."}, folder.native(), project.time);
-  return code_model(reply);
+  output_of({"cmake", "."}, folder.native(), project.asking.time);
+  replies = Replies(folder, project.asking.time);
+  return code_model(replies);
 }
 
-/// The targets of a configuration by their ids.
-using Targets = std::map<std::string, Json>;
-
-Targets targets_of(const Json& configuration, const fs::path& folder) {
-  Targets targets;
+/// The names of the replies about the targets of a configuration, by the ids of the targets.
+std::map<std::string, std::string> targets_of(const Json& configuration) {
+  std::map<std::string, std::string> targets;
   for (const Json& target : list_in(configuration, "targets")) {
-    targets[text_in(target, "id")] =
-        read_reply(folder / ".cmake/api/v1/reply" / text_in(target, "jsonFile"));
+    targets[text_in(target, "id")] = text_in(target, "jsonFile");
   }
   return targets;
 }
@@ -135,26 +155,28 @@ std::vector<fs::path> folders_of(const Json& target, const fs::path& top) {
 
 ToolAnswer ask_cmake(const Project& project, const fs::path& build) {
   const fs::path folder = project.root / build;
-  const Json model = asked_model(project, folder);
+  Replies replies(folder, project.asking.time);
+  const Json model = asked_model(project, folder, replies);
   const fs::path top = text_in(member(model, "paths"), "source");
   for (const Json& configuration : list_in(model, "configurations")) {
-    const Targets targets = targets_of(configuration, folder);
+    const auto targets = targets_of(configuration);
     const auto ours = std::find_if(targets.begin(), targets.end(), [&](const auto& target) {
-      return makes(target.second, project.root / project.server, folder);
+      return makes(replies.read(target.second), project.root / project.server, folder);
     });
     if (ours == targets.end()) continue;
     ToolAnswer answer;
     visit_all(ours->first, [&](const std::string& id) {
       std::vector<std::string> needed;
-      const auto target = targets.find(id);
-      if (target == targets.end()) return needed;
-      for (const fs::path& each : folders_of(target->second, top)) {
+      const auto found = targets.find(id);
+      if (found == targets.end()) return needed;
+      const Json target = replies.read(found->second);
+      for (const fs::path& each : folders_of(target, top)) {
         fs::path relative = inside(each, project.root);
         // What the build makes comes from other files.
         const bool is_made = !inside(each, folder).empty();
         if (!relative.empty() && !is_made) answer.folders.insert(std::move(relative));
       }
-      for (const Json& other : list_in(target->second, "dependencies")) {
+      for (const Json& other : list_in(target, "dependencies")) {
         needed.push_back(text_in(other, "id"));
       }
       return needed;
@@ -167,7 +189,7 @@ ToolAnswer ask_cmake(const Project& project, const fs::path& build) {
 ToolAnswer ask_cargo(const Project& project) {
   const Json metadata = parsed_json(
       output_of({"cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"},
-                project.root.native(), project.time));
+                project.root.native(), project.asking.time));
   // The packages by their folders.
   std::map<std::string, Json> packages;
   std::string ours;
@@ -208,8 +230,8 @@ ToolAnswer ask_cargo(const Project& project) {
 
 ToolAnswer ask_go(const Project& project) {
   const std::string listed =
-      output_of({"go", "list", "-e", "-find", "-f", "{{.Name}} {{.Dir}}", "./..."},
-                project.root.native(), project.time);
+      output_of({"go", "list", "-mod=readonly", "-e", "-find", "-f", "{{.Name}} {{.Dir}}", "./..."},
+                project.root.native(), project.asking.time);
   std::vector<fs::path> programs;
   for (const std::string_view line : text_lines(listed)) {
     if (line.starts_with("main ")) programs.push_back(inside(line.substr(5), project.root));

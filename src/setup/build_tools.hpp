@@ -7,13 +7,19 @@
 
 namespace sitter::setup {
 
+/// How build tools may be asked what they build.
+struct Asking {
+  /// How long a tool may take. `go list` and `cargo metadata` need less than a second, and CMake
+  /// some seconds to configure a build again.
+  std::chrono::milliseconds time = std::chrono::seconds(15);
+};
+
 /// A server that is being developed, and the project around it.
 struct Project {
   std::filesystem::path root;
   /// The server's own file, relative to the root.
   std::filesystem::path server;
-  /// How long a tool may take to answer.
-  std::chrono::milliseconds time;
+  Asking asking;
 };
 
 /// What a build tool says about the server of a project.
@@ -25,8 +31,8 @@ struct ToolAnswer {
   std::string package;
 };
 
-// These throw Failure with a clause if the tool is missing, fails or takes too long. CMake and
-// Cargo must also know the server.
+// These throw Failure with a clause if the tool is missing, fails, takes too long or says too much.
+// CMake and Cargo must also know the server.
 
 /// Asks CMake by its file API (cmake-file-api(7)). If nobody has asked before, CMake configures the
 /// build again, in its folder `build`, which is relative to the root.

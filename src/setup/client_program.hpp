@@ -14,9 +14,10 @@ std::string program_in_path(const std::string& name);
 /// if it fails.
 void run_program(const Words& words);
 
-/// Runs a program from PATH in a folder without input, and returns what it writes to stdout. Throws
-/// Failure if there is no such program, if it fails, or if it has not ended in time: then it is
-/// killed together with what it has started.
+/// Runs a build tool from PATH in a folder without input, and returns what it writes to stdout. It
+/// may not download anything, and what it has started ends with it. Throws Failure if there is no
+/// such program, if it fails, or if it is killed because it has not ended in time or writes too
+/// much.
 std::string output_of(const Words& words, const std::string& folder,
                       std::chrono::milliseconds time);
 

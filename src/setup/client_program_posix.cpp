@@ -10,7 +10,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/text.hpp"
 #include "io/process/launch_plan.hpp"
@@ -30,37 +32,60 @@ constexpr std::chrono::seconds kWait{30};
 
 constexpr std::chrono::milliseconds kRound{20};
 
+/// `cargo metadata` writes some MiB about the largest workspaces.
+constexpr std::size_t kOutputMax = std::size_t{32} << 20;
+
+enum class Kind {
+  client,  ///< its stderr counts, and what it has started may stay
+  tool,    ///< what it has started is killed at its end
+};
+
+/// A tool that is only asked downloads nothing: neither modules of Go nor a toolchain of Rust.
+constexpr std::array<const char*, 2> kToolVariables = {"GOPROXY=off", "RUSTUP_AUTO_INSTALL=0"};
+
 struct Run {
   int status = 0;
   bool is_late = false;
+  bool is_too_long = false;
   std::string output;
 };
 
+/// Whether the program has ended. Its group stays known until it is waited for.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
 /// Reads what the program writes until the program itself has ended: what it has started may keep
-/// the pipe open. Kills the group of the program at the limit.
-Run read_until_end(pid_t pid, const FileDescriptor& from, std::chrono::milliseconds time) {
+/// the pipe open, or write into it for ever. At the limits, the program is killed with its group.
+Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds time, Kind kind) {
   fcntl(from.number(), F_SETFL, O_NONBLOCK);
   const auto deadline = std::chrono::steady_clock::now() + time;
   Run run;
-  bool has_ended = false;
-  while (true) {
+  bool is_over = false;
+  while (!run.is_late && !run.is_too_long) {
     pollfd end{from.number(), POLLIN, 0};
-    if (!has_ended) poll(&end, 1, static_cast<int>(kRound.count()));
-    std::array<char, 4096> buffer;
-    ssize_t count = 0;
-    while ((count = read(from.number(), buffer.data(), buffer.size())) > 0) {
-      run.output.append(buffer.data(), static_cast<std::size_t>(count));
+    if (!is_over) poll(&end, 1, static_cast<int>(kRound.count()));
+    std::array<char, 65536> buffer;
+    const ssize_t count = from.is_open() ? read(from.number(), buffer.data(), buffer.size()) : 0;
+    if (count > 0) run.output.append(buffer.data(), static_cast<std::size_t>(count));
+    // At its end, a pipe would let no poll wait.
+    if (count == 0) from.close();
+    if (is_over && count <= 0) break;
+    if (!is_over && has_ended(pid)) {
+      is_over = true;
+      if (kind == Kind::tool) kill(-pid, SIGKILL);
     }
-    if (has_ended) return run;
-    if (std::chrono::steady_clock::now() >= deadline) {
-      run.is_late = true;
-      kill(-pid, SIGKILL);
-    }
-    has_ended = waitpid(pid, &run.status, WNOHANG) == pid;
+    run.is_late = std::chrono::steady_clock::now() >= deadline;
+    run.is_too_long = run.output.size() > kOutputMax;
   }
+  if (!is_over) kill(-pid, SIGKILL);
+  waitpid(pid, &run.status, 0);
+  return run;
 }
 
-Run run_in(const std::string& folder, const Words& words, bool takes_errors,
+Run run_in(const std::string& folder, const Words& words, Kind kind,
            std::chrono::milliseconds time) {
   auto pipe = platform::open_pipe();
   posix_spawn_file_actions_t actions;
@@ -70,7 +95,8 @@ Run run_in(const std::string& folder, const Words& words, bool takes_errors,
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   if (pipe) {
     posix_spawn_file_actions_adddup2(&actions, pipe->write_end.number(), STDOUT_FILENO);
-    if (takes_errors) posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    if (kind == Kind::client)
+      posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   }
   posix_spawnattr_t group;
   posix_spawnattr_init(&group);
@@ -78,16 +104,24 @@ Run run_in(const std::string& folder, const Words& words, bool takes_errors,
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  std::vector<char*> environment;
+  if (kind == Kind::tool) {
+    // Of two entries with the same name, the first counts.
+    for (const char* const entry : kToolVariables) environment.push_back(const_cast<char*>(entry));
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  environment.push_back(nullptr);
   pid_t pid = -1;
   const int problem =
-      pipe ? posix_spawn(&pid, arguments[0], &actions, &group, arguments.data(), environ) : errno;
+      pipe ? posix_spawn(&pid, arguments[0], &actions, &group, arguments.data(), environment.data())
+           : errno;
   posix_spawnattr_destroy(&group);
   posix_spawn_file_actions_destroy(&actions);
   if (problem != 0) {
     throw Failure{fmt::format("{} cannot be started: {}", words.front(), std::strerror(problem))};
   }
   pipe->write_end.close();
-  return read_until_end(pid, pipe->read_end, time);
+  return read_until_end(pid, std::move(pipe->read_end), time, kind);
 }
 
 }  // namespace
@@ -101,7 +135,7 @@ std::string program_in_path(const std::string& name) {
 }
 
 void run_program(const Words& words) {
-  const Run run = run_in(".", words, true, kWait);
+  const Run run = run_in(".", words, Kind::client, kWait);
   if (run.status != 0) {
     throw Failure{fmt::format("{}: {}", words.front(), brief(run.output, kShownMax))};
   }
@@ -112,8 +146,9 @@ std::string output_of(const Words& words, const std::string& folder,
   Words found = words;
   found.front() = program_in_path(words.front());
   if (found.front().empty()) throw Failure{fmt::format("there is no {} in PATH", words.front())};
-  Run run = run_in(folder, found, false, time);
+  Run run = run_in(folder, found, Kind::tool, time);
   if (run.is_late) throw Failure{fmt::format("{} takes too long", words.front())};
+  if (run.is_too_long) throw Failure{fmt::format("{} says too much", words.front())};
   if (run.status != 0) throw Failure{fmt::format("{} fails here", words.front())};
   return std::move(run.output);
 }

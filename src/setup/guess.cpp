@@ -307,7 +307,7 @@ Guess told_by(const Project& project, const std::string& file, Guess guess,
 }  // namespace
 
 Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
-            std::chrono::milliseconds time) {
+            const Asking& asking) {
   const fs::path file = file_of(words, directory);
   // A variable of the client may stand for any folder.
   if (file.empty() || file.native().find("${") != std::string::npos) {
@@ -318,7 +318,7 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
   for (fs::path root = server.parent_path();; root = root.parent_path()) {
     // A folder of builds has a Makefile too, which CMake has written.
     if (is_there(root / "CMakeCache.txt") && root != root.parent_path()) continue;
-    const Project project{root, server.lexically_relative(root), time};
+    const Project project{root, server.lexically_relative(root), asking};
     bool is_project = false;
     for (const Kind& kind : kKinds) {
       const std::string name = project_file(root, kind);
@@ -331,7 +331,7 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
     const bool is_last = root == root.parent_path();
     if (!is_project && !is_last) continue;
     const fs::path home = is_project ? root : server.parent_path();
-    const Project rest{home, server.lexically_relative(home), time};
+    const Project rest{home, server.lexically_relative(home), asking};
     auto recipe = script(rest);
     if (!recipe) return {.problem = fmt::format("no build file fits {}", file.native())};
     return told_by(rest, "the folder of " + file.lexically_normal().native(), std::move(*recipe),

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include "setup/build_tools.hpp"
 #include "setup/server_entry.hpp"
 
 namespace sitter::setup {
@@ -21,14 +21,10 @@ struct Guess {
   std::string problem = {};
 };
 
-/// How long a build tool may take to say what it builds. `go list` and `cargo metadata` need less
-/// than a second, and CMake some seconds to configure a build again.
-inline constexpr std::chrono::seconds kToolTime{15};
-
 /// Looks for the nearest project file in and above the folder of the server's own file, and asks
 /// the build tool what it builds. `directory` is where the server runs. If the client may run it
 /// elsewhere, all paths are absolute.
 Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
-            std::chrono::milliseconds time = kToolTime);
+            const Asking& asking = {});
 
 }  // namespace sitter::setup

@@ -107,22 +107,38 @@ TEST_F(SetupGuessTest, AToolThatFailsOrSaysNonsenseIsNotFollowed) {
   }
 }
 
-TEST_F(SetupGuessTest, AToolThatHangsIsKilledWithAllThatItHasStarted) {
+TEST_F(SetupGuessTest, AToolThatSaysTooMuchIsKilled) {
+  folder_.write("Cargo.toml", "");
+  tools_.write_script("cargo", "exec /usr/bin/yes");
+  EXPECT_THAT(of({"./target/debug/notes"}).problem, HasSubstr("cargo says too much"));
+}
+
+TEST_F(SetupGuessTest, AToolNeitherWritesNorDownloads) {
+  folder_.write("go.mod", "");
+  tools_.write_script("go", "echo $GOPROXY $RUSTUP_AUTO_INSTALL $1 $2 >'" + folder_ / "asked'");
+  of({"./notes"});
+  EXPECT_EQ(testing::contents_of(folder_ / "asked"), "off 0 list -mod=readonly\n");
+}
+
+TEST_F(SetupGuessTest, WhatAToolHasStartedEndsWithIt) {
   folder_.write("go.mod", "");
   folder_.write("cmd/notes/main.go", "");
   const std::string held = folder_ / "held";
   ASSERT_EQ(mkfifo(held.c_str(), 0600), 0);
   const testing::OwnDescriptor pipe(open(held.c_str(), O_RDONLY | O_NONBLOCK));
-  tools_.write_script("go", "exec 3>'" + held + "'; echo >&3; /bin/sleep 1000 & wait");
-  const Guess guess =
-      setup::guess({"./notes"}, folder_.path(), false, std::chrono::milliseconds(200));
-  EXPECT_EQ(guess.build, "go build -o ./notes ./cmd/notes");
-  EXPECT_THAT(guess.problem, HasSubstr("takes too long"));
-  char byte = 0;
-  while (read(pipe.number(), &byte, 1) == 1) continue;
-  pollfd end{pipe.number(), POLLIN, 0};
-  EXPECT_EQ(poll(&end, 1, 60'000), 1);
-  EXPECT_EQ(read(pipe.number(), &byte, 1), 0);
+  const auto expect = [&](const std::string& last, const Asking& asking, const char* problem) {
+    tools_.write_script("go", "exec 3>'" + held + "'; echo >&3; /bin/sleep 1000 & " + last);
+    const Guess guess = setup::guess({"./notes"}, folder_.path(), false, asking);
+    EXPECT_EQ(guess.build, "go build -o ./notes ./cmd/notes");
+    EXPECT_THAT(guess.problem, HasSubstr(problem));
+    char byte = 0;
+    while (read(pipe.number(), &byte, 1) == 1) continue;
+    pollfd end{pipe.number(), POLLIN, 0};
+    EXPECT_EQ(poll(&end, 1, 60'000), 1);
+    EXPECT_EQ(read(pipe.number(), &byte, 1), 0);
+  };
+  expect("wait", {.time = std::chrono::milliseconds(200)}, "takes too long");
+  expect("exit 1", {}, "fails here");
 }
 
 TEST_F(SetupGuessTest, AProgramOfGoIsWrittenWhereItRuns) {
@@ -259,6 +275,22 @@ TEST_F(SetupGuessCMakeTest, AnAnswerThatIsNestedTooDeeplyIsNone) {
   write("l", target("bin/notes", "src/a.cpp", "n", "/usr/include"));
   take_replies();
   EXPECT_THAT(of({"./build/bin/notes"}).watch, ElementsAre("src", "CMakeLists.txt"));
+}
+
+TEST_F(SetupGuessCMakeTest, AnswersAreReadWithinBounds) {
+  take_replies();
+  const auto problem = [&](std::chrono::milliseconds time) {
+    return guess({"./build/bin/notes"}, folder_.path(), false, {.time = time}).problem;
+  };
+  EXPECT_THAT(problem({}), HasSubstr("cmake says too much"));
+  std::string targets;
+  for (int i = 0; i < 10; ++i) {
+    targets += "{\"id\": \"" + std::to_string(i) + "\", \"jsonFile\": \"big.json\"},";
+  }
+  folder_.write("build/.cmake/api/v1/reply/model.json",
+                R"({"configurations": [{"targets": [)" + targets + "{}]}]}");
+  folder_.write("build/.cmake/api/v1/reply/big.json", std::string(std::size_t{16} << 20, '['));
+  EXPECT_THAT(problem(std::chrono::minutes(1)), HasSubstr("cmake says too much"));
 }
 
 TEST_F(SetupGuessCMakeTest, WithoutAnAnswerTheUsualNamesAreWatched) {
