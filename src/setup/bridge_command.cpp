@@ -50,7 +50,8 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
   const bool guesses_watch = request.watch.empty() && !request.no_watch;
   if (!guesses_build && !guesses_watch) return {given_options(request), {}};
   const bool runs_elsewhere = !place.is_in_project && cwd.empty();
-  const Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere);
+  const Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere,
+                                   {.is_dry_run = request.is_dry_run});
   Words guessed;
   if (guesses_build && !guess.build.empty()) {
     guessed = {"--build", guess.build};

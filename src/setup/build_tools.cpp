@@ -111,6 +111,9 @@ Json code_model(Replies& replies) {
 Json asked_model(const Project& project, const fs::path& folder, Replies& replies) {
   Json model = code_model(replies);
   if (!model.is_null()) return model;
+  if (project.asking.is_dry_run) {
+    throw Failure{"cmake is asked only without --dry-run, since it writes files"};
+  }
   const fs::path query = folder / ".cmake/api/v1/query/client-mcp-sitter";
   std::error_code ignored;  // Without the query there is no reply.
   fs::create_directories(query, ignored);

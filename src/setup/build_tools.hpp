@@ -12,6 +12,8 @@ struct Asking {
   /// How long a tool may take. `go list` and `cargo metadata` need less than a second, and CMake
   /// some seconds to configure a build again.
   std::chrono::milliseconds time = std::chrono::seconds(15);
+  /// What would write files is not run.
+  bool is_dry_run = false;
 };
 
 /// A server that is being developed, and the project around it.
@@ -35,7 +37,7 @@ struct ToolAnswer {
 // CMake and Cargo must also know the server.
 
 /// Asks CMake by its file API (cmake-file-api(7)). If nobody has asked before, CMake configures the
-/// build again, in its folder `build`, which is relative to the root.
+/// build again, in its folder `build`, which is relative to the root. A dry run does not.
 ToolAnswer ask_cmake(const Project& project, const std::filesystem::path& build);
 
 /// Asks `cargo metadata` about the package of the server, and the packages of the workspace that it

@@ -293,6 +293,17 @@ TEST_F(SetupGuessCMakeTest, AnswersAreReadWithinBounds) {
   EXPECT_THAT(problem(std::chrono::minutes(1)), HasSubstr("cmake says too much"));
 }
 
+TEST_F(SetupGuessCMakeTest, ADryRunAsksOnlyWhatIsThere) {
+  tools_.write_script("cmake", "exec /bin/cp -R replies .cmake/api/v1/reply");
+  const auto dry = [&] {
+    return guess({"./build/bin/notes"}, folder_.path(), false, {.is_dry_run = true});
+  };
+  EXPECT_THAT(dry().problem, HasSubstr("only without --dry-run"));
+  EXPECT_FALSE(fs::exists(folder_ / "build/.cmake"));
+  take_replies();
+  EXPECT_EQ(dry().problem, "");
+}
+
 TEST_F(SetupGuessCMakeTest, WithoutAnAnswerTheUsualNamesAreWatched) {
   folder_.write("src/a.cpp", "");
   folder_.write("main.cc", "");
