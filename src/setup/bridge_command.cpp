@@ -62,8 +62,8 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
   }
   std::string told;
   if (!guessed.empty()) {
-    told = fmt::format("guessed from {}: {}\n", guess.from, typed(guessed));
-    if (!guess.problem.empty()) told += fmt::format("note: {}\n", guess.problem);
+    told = fmt::format("guessed from {}: {}\n", one_line(guess.from), one_line(typed(guessed)));
+    if (!guess.problem.empty()) told += fmt::format("note: {}\n", one_line(guess.problem));
   } else if (guesses_build && guesses_watch) {
     told = fmt::format(
         "guessed neither --build nor --watch: {}; mcp-sitter help reloading says what they do\n",

@@ -296,6 +296,18 @@ TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {
   EXPECT_EQ(everything(), read_only);
 }
 
+TEST_F(Setup, AGuessIsToldOnOneLineAndWritesNothingInADryRun) {
+  EXPECT_THAT(expect_done({"claude", "a", "--scope", "project", "--dry-run", "--", "python3",
+                           "./x\x1b[31m\ny.py"}),
+              HasSubstr("guessed from the folder of x y.py: --watch \"*.py\"\n"));
+  project_.write("CMakeLists.txt", "");
+  project_.write("build/CMakeCache.txt", "");
+  const std::string before = everything();
+  EXPECT_THAT(expect_done({"claude", "a", "--scope", "project", "--dry-run", "--", "./build/a"}),
+              HasSubstr("\nnote: cmake is asked only without --dry-run"));
+  EXPECT_EQ(everything(), before);
+}
+
 TEST_F(Setup, HelpNamesEachOption) {
   const std::string help = expect_done({"--help"});
   for (const char* const word : {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch",
