@@ -49,12 +49,6 @@ class FindingList {
   std::vector<Finding> all_;
 };
 
-/// A name or a line from outside.
-std::string shown(std::string_view text) { return brief(text, 200); }
-
-/// A sentence about a failure.
-std::string shown_failure(std::string_view text) { return brief(text, 1000); }
-
 std::string size_text(std::int64_t bytes) {
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
   const auto number = static_cast<double>(bytes);
@@ -198,7 +192,8 @@ void add_lists(const DoctorFacts& facts, FindingList& findings) {
   std::vector<std::string> others;
   for (const DoctorFacts::List& list : facts.lists) {
     if (!list.error.empty()) {
-      findings.complain("lists", fmt::format("{} fails: {}", list.method, shown(list.error)),
+      findings.complain("lists",
+                        fmt::format("{} fails: {}", list.method, shown_failure(list.error)),
                         "answer the list, or do not declare the capability");
     } else if (list.method != "tools/list") {
       const std::string kind = list.method == "resources/templates/list"
@@ -232,8 +227,10 @@ void add_calls(const DoctorFacts& facts, FindingList& findings) {
   std::vector<std::string_view> called;
   std::map<std::string_view, std::vector<std::string_view>> left;
   for (const DoctorFacts::Tool& tool : facts.tools) {
-    (tool.not_called.empty() ? called : left[tool.not_called]).push_back(tool.name);
-    if (tool.failure.empty()) continue;
+    if (tool.failure.empty()) {
+      (tool.not_called.empty() ? called : left[tool.not_called]).push_back(tool.name);
+      continue;
+    }
     const std::string what =
         fmt::format("the call of {} fails: {}", shown(tool.name), shown_failure(tool.failure));
     if (tool.has_ended_server) {
@@ -397,6 +394,13 @@ std::string_view level_name(Level level) {
   }
   assert(false);
   return {};
+}
+
+std::string shown(std::string_view text) { return brief(text, 200); }
+
+std::string shown_failure(std::string_view text) {
+  std::string words = brief(text, 1000);
+  return words.empty() ? "an error without words" : words;
 }
 
 std::vector<Finding> findings_in(const DoctorFacts& facts) {

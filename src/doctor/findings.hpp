@@ -24,6 +24,12 @@ struct Finding {
   std::string way_out;
 };
 
+/// A name or a line from outside, as it is shown.
+std::string shown(std::string_view text);
+
+/// A sentence about a failure, as it is shown.
+std::string shown_failure(std::string_view text);
+
 /// What the facts mean for the clients of the server, in the order of the report.
 std::vector<Finding> findings_in(const DoctorFacts& facts);
 

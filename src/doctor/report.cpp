@@ -35,6 +35,9 @@ std::size_t count(const std::vector<Finding>& findings, Level level) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
+/// The same for a text of the server.
+Json shown_or_null(const std::string& text) { return text_or_null(shown(text)); }
+
 std::string_view kind_name(DoctorFacts::Kind kind) {
   switch (kind) {
     case DoctorFacts::Kind::process:
@@ -56,8 +59,8 @@ Json server_json(const DoctorFacts& facts) {
   json["sizeBytes"] = facts.file ? Json(facts.file->size) : Json();
   json["modified"] = facts.file ? text_or_null(facts.file->modified) : Json();
   json["interpreter"] = facts.file ? text_or_null(facts.file->interpreter) : Json();
-  json["name"] = text_or_null(facts.opening.server_name);
-  json["version"] = text_or_null(facts.opening.server_version);
+  json["name"] = shown_or_null(facts.opening.server_name);
+  json["version"] = shown_or_null(facts.opening.server_version);
   return json;
 }
 
@@ -66,10 +69,11 @@ Json opening_json(const DoctorFacts& facts) {
   Json json;
   json["opened"] = opening.is_open;
   json["ms"] = opening.time ? Json(opening.time->count()) : Json();
-  json["initialize"] = text_or_null(opening.revision);
+  json["initialize"] = shown_or_null(opening.revision);
   json["stateless"] = facts.discovery == DoctorFacts::Discovery::answered;
-  json["capabilities"] = opening.capabilities;
-  json["failure"] = text_or_null(opening.failure);
+  json["capabilities"] = Json::array();
+  for (const std::string& name : opening.capabilities) json["capabilities"].push_back(shown(name));
+  json["failure"] = opening.failure.empty() ? Json() : Json(shown_failure(opening.failure));
   return json;
 }
 
@@ -80,7 +84,7 @@ Json tools_json(const DoctorFacts& facts) {
   json["tokensRough"] = rough_tokens(tool_bytes(facts));
   json["largest"] = Json::array();
   for (const DoctorFacts::Tool& tool : largest_tools(facts)) {
-    json["largest"].push_back({{"name", tool.name}, {"bytes", tool.bytes}});
+    json["largest"].push_back({{"name", shown(tool.name)}, {"bytes", tool.bytes}});
   }
   return json;
 }
@@ -90,11 +94,11 @@ Json calls_json(const DoctorFacts& facts) {
       {"called", Json::array()}, {"failed", Json::object()}, {"notCalled", Json::object()}};
   for (const DoctorFacts::Tool& tool : facts.tools) {
     if (!tool.not_called.empty()) {
-      json["notCalled"][tool.name] = tool.not_called;
+      json["notCalled"][shown(tool.name)] = tool.not_called;
     } else if (!tool.failure.empty()) {
-      json["failed"][tool.name] = tool.failure;
+      json["failed"][shown(tool.name)] = shown_failure(tool.failure);
     } else {
-      json["called"].push_back(tool.name);
+      json["called"].push_back(shown(tool.name));
     }
   }
   return json;
@@ -103,8 +107,8 @@ Json calls_json(const DoctorFacts& facts) {
 Json lists_json(const DoctorFacts& facts) {
   Json json = Json::object();
   for (const DoctorFacts::List& list : facts.lists) {
-    json[list.method] =
-        list.error.empty() ? Json{{"count", list.count}} : Json{{"error", list.error}};
+    json[list.method] = list.error.empty() ? Json{{"count", list.count}}
+                                           : Json{{"error", shown_failure(list.error)}};
   }
   return json;
 }

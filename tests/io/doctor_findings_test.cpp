@@ -10,6 +10,7 @@ namespace sitter {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -114,6 +115,14 @@ TEST(DoctorFindings, SaysWhatWasCalledAndWhyTheRestWasNot) {
   EXPECT_EQ(level_of(facts, "calls"), Level::warning);
   facts.tools[6].has_ended_server = true;
   EXPECT_EQ(level_of(facts, "calls"), Level::problem);
+}
+
+TEST(DoctorFindings, ACallWithoutAResultIsNoCalledTool) {
+  DoctorFacts facts = healthy();
+  facts.tools = {{"list", 1}};
+  facts.tools[0].failure = "\x1b[31m";
+  EXPECT_EQ(finding_of(facts, "calls").what, "the call of list fails: an error without words");
+  EXPECT_THAT(outline(facts), Not(Contains("ok calls")));
 }
 
 TEST(DoctorFindings, UsesTheHintInAnAnswerAsTheRemedy) {

@@ -87,5 +87,14 @@ TEST(DoctorReport, JsonHasTheFactsAndTheFindings) {
   EXPECT_EQ(report["problems"], 1);
 }
 
+TEST(DoctorReport, TextsOfTheServerAreBounded) {
+  const std::string text(100'000, 'x');
+  DoctorFacts facts;
+  facts.opening = {true, text, {}, text, text, {text}, text, false};
+  facts.tools = {{text, 1, "needs arguments"}, {"a" + text, 1}, {"b" + text, 1, "", text}};
+  facts.lists = {{"tools/list", 0, text}};
+  EXPECT_LT(doctor_json(facts, {}).size(), 10'000);
+}
+
 }  // namespace
 }  // namespace sitter
