@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/rebuild/watch_filter.hpp"
+#include "io/files/ignore_files.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "options/cli_options.hpp"
 #include "probe/json_words.hpp"
@@ -30,6 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kProjectFileMax = std::size_t{1} << 20;
+
+/// How many files of a project are looked at.
+constexpr int kFilesMax = 20'000;
 
 /// What a project file says, with patterns relative to the root, and with the tool that was asked
 /// as its source. Nothing if the server does not fit.
@@ -76,8 +81,35 @@ Words flat(const Project& project, const Endings& endings) {
   return {found.begin(), found.end()};
 }
 
-Words flat_c(const Project& project) {
-  return flat(project, {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"});
+const Endings kC = {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"};
+
+/// Patterns for the files of these endings anywhere in the project, without those that --watch
+/// leaves out and those in `others`, which are watched already.
+Words deep(const Project& project, const Endings& endings, const Words& others = {}) {
+  WatchFilter filter({"*"}, project.root.native());
+  read_ignore_file(project.root.native(), filter);
+  std::set<std::string> found;
+  const fs::recursive_directory_iterator end;
+  std::error_code error;
+  auto entry = fs::recursive_directory_iterator(
+      project.root, fs::directory_options::skip_permission_denied, error);
+  for (int left = kFilesMax; !error && entry != end && left > 0; --left, entry.increment(error)) {
+    const std::string path = entry->path().native();
+    std::error_code unknown;
+    if (!entry->is_directory(unknown)) {
+      if (ends_in(path, endings) && filter.takes_file(path)) {
+        found.insert("*" + entry->path().extension().native());
+      }
+      continue;
+    }
+    read_marks(path, filter);
+    read_ignore_file(path, filter);
+    const bool is_other =
+        entry.depth() == 0 &&
+        std::find(others.begin(), others.end(), entry->path().filename().native()) != others.end();
+    if (is_other || !filter.takes_folder(path)) entry.disable_recursion_pending();
+  }
+  return {found.begin(), found.end()};
 }
 
 /// For each folder of the root with some of these in it, the deepest folder that holds them all.
@@ -181,7 +213,7 @@ Recipe cmake(const Project& project) {
         answer_of(recipe, "the file API of CMake", [&] { return ask_cmake(project, folder); });
     const bool is_flat = !answer || answer->folders.contains(".");
     recipe.watch = answer ? common(answer->folders) : present(project, {"src", "include"});
-    if (is_flat) recipe.watch = joined(recipe.watch, flat_c(project));
+    if (is_flat) recipe.watch = joined(recipe.watch, flat(project, kC));
     recipe.watch = joined(recipe.watch, present(project, {"CMakeLists.txt"}));
     return recipe;
   }
@@ -190,9 +222,18 @@ Recipe cmake(const Project& project) {
 
 Recipe make(const Project& project) {
   if (!fs::path(project.server).extension().empty()) return std::nullopt;
-  return Guess{
-      .build = "make",
-      .watch = joined(joined(present(project, {"src", "include"}), flat_c(project)), {"Makefile"})};
+  Guess recipe{.build = "make", .watch = present(project, {"src", "include"})};
+  Words patterns = deep(project, kC, recipe.watch);
+  // The first header may come later.
+  if (!patterns.empty() && !patterns.back().starts_with("*.h")) patterns.emplace_back("*.h");
+  recipe.watch = joined(recipe.watch, patterns);
+  if (recipe.watch.empty()) {
+    recipe.problem = "no C or C++ sources are here, so --watch names only what make reads";
+  }
+  Words read = present(project, {"Makefile", "makefile", "GNUmakefile"});
+  read.resize(1);  // Where names have no case, one file has two of them.
+  recipe.watch = joined(recipe.watch, read);
+  return recipe;
 }
 
 Recipe dotnet(const Project& project) {
@@ -224,14 +265,16 @@ struct Kind {
   Recipe (*recipe)(const Project&);
 };
 
-constexpr std::array<Kind, 8> kKinds = {{{"Cargo.toml", cargo},
-                                         {"go.mod", go},
-                                         {"package.json", node},
-                                         {"CMakePresets.json", cmake},
-                                         {"CMakeLists.txt", cmake},
-                                         {"Makefile", make},
-                                         {".csproj", dotnet},
-                                         {"pyproject.toml", python}}};
+constexpr std::array<Kind, 10> kKinds = {{{"Cargo.toml", cargo},
+                                          {"go.mod", go},
+                                          {"package.json", node},
+                                          {"CMakePresets.json", cmake},
+                                          {"CMakeLists.txt", cmake},
+                                          {"Makefile", make},
+                                          {"makefile", make},
+                                          {"GNUmakefile", make},
+                                          {".csproj", dotnet},
+                                          {"pyproject.toml", python}}};
 
 /// The name of the project file of this kind in the folder.
 std::string project_file(const fs::path& folder, const Kind& kind) {

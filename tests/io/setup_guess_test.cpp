@@ -335,6 +335,22 @@ TEST_F(SetupGuessTest, AProgramBesideAMakefileIsMade) {
   EXPECT_THAT(of({"./notes.sh"}).watch, ElementsAre("*.sh"));
 }
 
+TEST_F(SetupGuessTest, MakeCompilesFromAnyFolderThatToolsHaveNotMade) {
+  folder_.write("makefile", "");
+  EXPECT_THAT(of({"./notes"}).problem, HasSubstr("no C or C++ sources"));
+  for (const char* const source :
+       {"core/deep/main.cpp", "src/a.cc", "build/made.c", "node_modules/x/y.cxx", "left/out.hpp"}) {
+    folder_.write(source, "");
+  }
+  folder_.write(".gitignore", "left\n");
+  folder_.write("build/CMakeCache.txt", "");
+  const Guess guess = of({"./notes"});
+  EXPECT_EQ(guess.from, "makefile");
+  EXPECT_EQ(guess.build, "make");
+  EXPECT_THAT(guess.watch, ElementsAre("src", "*.cpp", "*.h", "makefile"));
+  EXPECT_EQ(guess.problem, "");
+}
+
 TEST_F(SetupGuessTest, AServerInAnotherFolderIsNotGuessed) {
   folder_.write("pyproject.toml", "");
   EXPECT_EQ(of({"uv", "--directory", "/elsewhere", "run", "server.py"}).from, "");
@@ -365,6 +381,8 @@ TEST_F(SetupGuessTest, AScriptThatIsThereIsFoundBehindAnyProgram) {
   folder_.write("tool.ts", "");
   folder_.write("config.json", "");
   EXPECT_THAT(of({"npx", "-y", "tsx", "tool.ts"}).watch, ElementsAre("*.ts"));
+  folder_.write("src/server.ts", "");
+  EXPECT_THAT(of({"npx", "tsx", "src/server.ts"}).watch, ElementsAre("src"));
   EXPECT_EQ(of({"npx", "-y", "some-tool", "config.json"}).from, "");
 }
 
