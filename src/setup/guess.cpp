@@ -292,33 +292,57 @@ std::string project_file(const fs::path& folder, const Kind& kind) {
 
 /// Programs that run a file which an argument names.
 bool is_interpreter(const std::string& program) {
-  static constexpr std::array<std::string_view, 7> kNames = {"node", "bun",    "deno", "dotnet",
-                                                             "tsx",  "python", "uv"};
+  static constexpr std::array<std::string_view, 8> kNames = {"node", "bun",    "deno", "dotnet",
+                                                             "tsx",  "python", "uv",   "java"};
   return std::find(kNames.begin(), kNames.end(), program) != kNames.end() ||
          program.starts_with("python3");
 }
 
-/// Whether the server runs in another folder with this option of uv or deno.
-bool moves_server(const std::string& word) {
-  const std::string name = word.substr(0, word.find('='));
-  return name == "--directory" || name == "--project" || name == "--cwd";
+/// The file of a module of Python: its own, or that of its package. Empty if it is not in the
+/// folder.
+fs::path module_in(const fs::path& folder, std::string name) {
+  std::replace(name.begin(), name.end(), '.', '/');
+  for (const fs::path top : {"", "src"}) {
+    for (const char* const tail : {"/__main__.py", ".py"}) {
+      fs::path file = top / (name + tail);
+      if (is_there(folder / file)) return file;
+    }
+  }
+  return {};
+}
+
+bool is_interpreted(const fs::path& file) {
+  return is_script(file) || ends_in(file, {".dll", ".jar"});
+}
+
+/// The file that an interpreter runs. Options before it may have values that look like files.
+fs::path file_behind_interpreter(const Words& words, const fs::path& directory) {
+  // Where the interpreter looks for the file.
+  fs::path folder;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    const std::size_t end = word.find('=');
+    const std::string name = word.substr(0, end);
+    const std::string next = at + 1 < words.size() ? words[at + 1] : "";
+    if (name == "--project") return {};
+    if (name == "--directory" || name == "--cwd") {
+      folder = end == word.npos ? next : word.substr(end + 1);
+      if (folder.empty() || !is_there(directory / folder)) return {};
+    } else if (word == "-m" || word == "--module") {
+      const fs::path file = module_in(directory / folder, next);
+      if (!file.empty()) return folder / file;
+    }
+    // Options of Node.js that take a file.
+    if (word == "--import" || word == "--require" || word == "-r" || word == "--loader") ++at;
+    if (is_interpreted(word) && !word.starts_with('-')) return folder / word;
+  }
+  return {};
 }
 
 /// The file of the server, or nothing if it is a published package or unknown.
 fs::path file_of(const Words& words, const fs::path& directory) {
   const std::string program = fs::path(words.front()).filename().native();
-  if (is_interpreter(program)) {
-    for (std::size_t at = 1; at < words.size(); ++at) {
-      const std::string& word = words[at];
-      if (moves_server(word)) return {};
-      // Options of Node.js that take a file.
-      const bool takes_file = word == "--import" || word == "--require" || word == "-r" ||
-                              word == "--loader" || word == "--env-file";
-      if (takes_file) ++at;
-      if (!takes_file && !word.starts_with('-') && fs::path(word).has_extension()) return word;
-    }
-    return {};
-  }
+  if (is_interpreter(program)) return file_behind_interpreter(words, directory);
   if (words.front().find('/') != std::string::npos) return words.front();
   const auto script = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
     return is_script(word) && is_there(directory / word);

@@ -354,6 +354,7 @@ TEST_F(SetupGuessTest, MakeCompilesFromAnyFolderThatToolsHaveNotMade) {
 TEST_F(SetupGuessTest, AServerInAnotherFolderIsNotGuessed) {
   folder_.write("pyproject.toml", "");
   EXPECT_EQ(of({"uv", "--directory", "/elsewhere", "run", "server.py"}).from, "");
+  EXPECT_EQ(of({"uv", "--directory"}).from, "");
   EXPECT_EQ(of({"uv", "run", "--project=/elsewhere", "server.py"}).from, "");
 }
 
@@ -368,6 +369,43 @@ TEST_F(SetupGuessTest, APythonFileIsOnlyWatched) {
   const Guess guess = of({"uv", "run", "server.py"});
   EXPECT_EQ(guess.build, "");
   EXPECT_THAT(guess.watch, ElementsAre("*.py"));
+}
+
+TEST_F(SetupGuessTest, TheScriptIsFoundBehindOptionsWithValues) {
+  for (const Words& words :
+       {Words{"uv", "run", "--python", "3.12", "server.py"},
+        Words{"uv", "run", "--with", "mcp==1.2.0", "server.py"},
+        Words{"uv", "run", "--with-requirements", "needs.txt", "server.py"},
+        Words{"python3", "-W", "error::a.B", "server.py"},
+        Words{"python3", "-m", "debugpy", "--listen", "127.0.0.1:5678", "server.py", "x.py"}}) {
+    EXPECT_EQ(of(words).from, "the folder of server.py") << ::testing::PrintToString(words);
+    EXPECT_THAT(of(words).watch, ElementsAre("*.py"));
+  }
+  EXPECT_EQ(of({"uv", "run", "--python", "3.12", "notes"}).problem,
+            "the command names no file of a project");
+}
+
+TEST_F(SetupGuessTest, AModuleOfPythonIsItsFileOrFolder) {
+  folder_.write("pkg/__main__.py", "");
+  folder_.write("pkg/server.py", "");
+  folder_.write("src/other/__main__.py", "");
+  EXPECT_EQ(of({"python3", "-m", "pkg"}).from, "the folder of pkg/__main__.py");
+  EXPECT_THAT(of({"python3", "-m", "pkg"}).watch, ElementsAre("pkg/**/*.py"));
+  EXPECT_EQ(of({"python3", "-X", "dev", "-m", "pkg.server"}).from, "the folder of pkg/server.py");
+  EXPECT_EQ(of({"uv", "run", "-m", "other"}).from, "the folder of src/other/__main__.py");
+  EXPECT_EQ(of({"python3", "-m", "debugpy", "-m", "pkg"}).from, "the folder of pkg/__main__.py");
+  EXPECT_EQ(of({"python3", "-m", "missing"}).problem, "the command names no file of a project");
+  EXPECT_EQ(of({"python3", "-m"}).from, "");
+}
+
+TEST_F(SetupGuessTest, TheScriptIsInTheFolderInWhichItsRunnerStartsIt) {
+  folder_.write("sub/pyproject.toml", "");
+  folder_.write("sub/server.py", "");
+  for (const Words& words : {Words{"uv", "--directory", "sub", "run", "server.py"},
+                             Words{"uv", "run", "--directory=" + folder_ / "sub", "server.py"}}) {
+    EXPECT_EQ(of(words).from, "pyproject.toml");
+    EXPECT_THAT(of(words).watch, ElementsAre("sub/**/*.py"));
+  }
 }
 
 TEST_F(SetupGuessTest, ADotnetProjectIsFoundByItsEnding) {
@@ -391,6 +429,11 @@ TEST_F(SetupGuessTest, AScriptIsNotBuiltByGo) {
   folder_.write("main.go", "");
   EXPECT_EQ(of({"./start.sh"}).build, "");
   EXPECT_THAT(of({"./start.sh"}).watch, ElementsAre("*.sh"));
+}
+
+TEST_F(SetupGuessTest, AnArchiveOfJavaFitsNoBuildFile) {
+  EXPECT_EQ(of({"java", "-jar", "target/notes-1.0.jar"}).problem,
+            "no build file fits target/notes-1.0.jar");
 }
 
 TEST_F(SetupGuessTest, APublishedPackageIsNotBuilt) {
