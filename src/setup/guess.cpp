@@ -350,6 +350,19 @@ fs::path file_of(const Words& words, const fs::path& directory) {
   return script == words.end() ? fs::path() : fs::path(*script);
 }
 
+/// Why no build file fits; a clause.
+std::string unfit(const Project& project, const fs::path& file) {
+  const bool is_configured = is_there(project.root / project.server) ||
+                             !project.server.has_parent_path() ||
+                             !is_there(project.root / "CMakeLists.txt");
+  if (is_configured) return fmt::format("no build file fits {}", file.native());
+  const bool has_presets = is_there(project.root / "CMakePresets.json");
+  return fmt::format(
+      "CMake has not configured the build yet; configure it first (cmake {}), then undo this setup "
+      "and repeat it",
+      has_presets ? "--preset NAME" : "-B " + shell_word(project.server.begin()->native()));
+}
+
 /// The pattern for the same files, seen from another folder.
 std::string moved(const fs::path& root, const std::string& pattern) {
   const std::string folder = pattern_of_file(root.native());
@@ -400,7 +413,7 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
     const fs::path home = is_project ? root : server.parent_path();
     const Project rest{home, server.lexically_relative(home), asking};
     auto recipe = script(rest);
-    if (!recipe) return {.problem = fmt::format("no build file fits {}", file.native())};
+    if (!recipe) return {.problem = unfit(rest, file)};
     return told_by(rest, "the folder of " + file.lexically_normal().native(), std::move(*recipe),
                    start, runs_elsewhere);
   }

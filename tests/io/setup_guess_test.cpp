@@ -215,6 +215,18 @@ TEST_F(SetupGuessTest, AProgramOfCMakeIsBuiltInItsBuildFolder) {
   EXPECT_EQ(of({"./build/dev/bin/notes"}).build, "cmake --build build/dev");
 }
 
+TEST_F(SetupGuessTest, ABuildOfCMakeHasToBeConfiguredFirst) {
+  folder_.write("CMakeLists.txt", "");
+  EXPECT_EQ(of({"./build/bin/notes"}).problem,
+            "CMake has not configured the build yet; configure it first (cmake -B build), then "
+            "undo this setup and repeat it");
+  folder_.write("CMakePresets.json", "{}");
+  EXPECT_THAT(of({"./build/bin/notes"}).problem, HasSubstr("(cmake --preset NAME)"));
+  EXPECT_EQ(of({"./notes"}).problem, "no build file fits ./notes");
+  folder_.write("bin/notes", "");
+  EXPECT_EQ(of({"./bin/notes"}).problem, "no build file fits ./bin/notes");
+}
+
 /// What CMake would answer about `notes`, which needs a library, and about another program.
 class SetupGuessCMakeTest : public SetupGuessTest {
  protected:
