@@ -405,6 +405,10 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
       if (name.empty()) continue;
       is_project = true;
       if (auto recipe = kind.recipe(project)) {
+        if (!recipe->build.empty() && is_interpreted(file) && !is_there(server)) {
+          recipe->problem = fmt::format(
+              "there is no {} yet; with --build, the first start builds it", file.native());
+        }
         return told_by(project, name, std::move(*recipe), start, runs_elsewhere);
       }
     }

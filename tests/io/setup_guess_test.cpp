@@ -189,6 +189,14 @@ TEST_F(SetupGuessTest, SourcesBesideThePackageFileAreWatched) {
   EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("*.ts"));
 }
 
+TEST_F(SetupGuessTest, AScriptThatIsMissingIsBuiltByTheFirstStart) {
+  folder_.write("package.json", R"json({"scripts": {"build": "tsc"}})json");
+  EXPECT_EQ(of({"node", "dist/x.js"}).problem,
+            "there is no dist/x.js yet; with --build, the first start builds it");
+  folder_.write("dist/x.js", "");
+  EXPECT_EQ(of({"node", "dist/x.js"}).problem, "");
+}
+
 TEST_F(SetupGuessTest, AScriptThatNothingBuildsIsWatchedWithItsFolder) {
   for (const std::string package : {"", R"({"scripts": {"test": "x"}})", "broken"}) {
     if (!package.empty()) folder_.write("package.json", package);
