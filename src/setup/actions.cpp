@@ -87,7 +87,9 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
   if (is_wrapped(server.words)) {
     const Json changed =
         asked_of(request, with_words(entry, spelling, words_again(request, server.words)));
-    if (!says_the_same(changed, entry)) return {changed, {}, {}, true};
+    const bool asks_nothing = request.build.empty() && request.watch.empty() && !request.no_build &&
+                              !request.no_watch && !request.always_load;
+    if (!asks_nothing) return {changed, {}, {}, true};
     throw Failure{
         fmt::format("'{}' in {} is wrapped already; --build and --watch change its options, and "
                     "mcp-sitter setup {} --undo {} takes mcp-sitter away",
@@ -178,6 +180,10 @@ std::string put(const Request& request, const Place& place, bool is_new, Plan pl
   const SavedCopy copy(place, request.name);
   return attempted(request, place, [&](const EntryText& at) -> std::optional<std::string> {
     const Planned planned = plan(at);
+    if (at.entry() && says_the_same(planned.entry, *at.entry())) {
+      return fmt::format("nothing to change: '{}' in {} is so already\n", one_line(request.name),
+                         place.file);
+    }
     const std::string text = with_entry(at, planned.entry);
     if (request.is_dry_run) return planned.before + shown_change(at, text) + kDryRun;
     const auto forget = [&] {

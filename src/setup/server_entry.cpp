@@ -261,11 +261,18 @@ Words words_behind(const Words& wrapped) {
 
 Words with_options(const Words& wrapped, const Words& removed, const Words& added) {
   const Split split = split_words_of(wrapped);
-  Words words = joined(split.program, added);
+  Words words = split.program;
+  // The same options again change nothing if they come where they were.
+  auto place = as_offset(words.size());
+  bool is_placed = false;
   for (const GivenOption& option : split.options.value_or(std::vector<GivenOption>())) {
-    if (std::find(removed.begin(), removed.end(), option.name) != removed.end()) continue;
-    words = joined(std::move(words), option.words);
+    if (std::find(removed.begin(), removed.end(), option.name) == removed.end()) {
+      words = joined(std::move(words), option.words);
+    } else if (!std::exchange(is_placed, true)) {
+      place = as_offset(words.size());
+    }
   }
+  words.insert(words.begin() + place, added.begin(), added.end());
   return joined(std::move(words), split.rest);
 }
 

@@ -40,8 +40,8 @@ Words arguments_of(const Words& wrapped);
 /// options.
 Words words_behind(const Words& wrapped);
 
-/// The words with other options of mcp-sitter: without those of these names, and with `added`
-/// before the others.
+/// The words with other options of mcp-sitter: without those of these names, and with `added` in
+/// the place of the first of them, or before the others.
 Words with_options(const Words& wrapped, const Words& removed, const Words& added);
 
 /// A new entry that runs these words.

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Setup : public SetupTest {};
 
@@ -76,6 +77,19 @@ TEST_F(Setup, AnOptionOfAWrappedServerIsChanged) {
   EXPECT_EQ(everything(), before);
 }
 
+TEST_F(Setup, TheSameOptionsAgainChangeNothing) {
+  project_.write("Makefile", "");
+  project_.write(".mcp.json", R"({"mcpServers": {"a": {"command": "./a"}}})");
+  expect_done({"claude", "--wrap", "a", "--watch", "src", "--watch", "lib"});
+  const std::string before = everything();
+  for (const Words& more : {Words{}, Words{"--build", "make"}, Words{"--dry-run"}}) {
+    Words words = {"claude", "--wrap", "a", "--watch", "src", "--watch", "lib"};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_THAT(expect_done(words), StartsWith("nothing to change"));
+  }
+  EXPECT_EQ(everything(), before);
+}
+
 TEST_F(Setup, ToolsAreAlwaysLoadedIfTheUserSaysSo) {
   const std::string text =
       R"({"mcpServers": {"a": {"command": "x", "args": []}, "w": {"type": "http", "url":)"
@@ -86,7 +100,8 @@ TEST_F(Setup, ToolsAreAlwaysLoadedIfTheUserSaysSo) {
   EXPECT_THAT(expect_done({"claude", "--wrap", "a", "--always-load"}),
               Not(HasSubstr("with --always-load")));
   EXPECT_EQ(entry_in(file)["alwaysLoad"], true);
-  EXPECT_THAT(refusal({"claude", "--wrap", "a", "--always-load"}), HasSubstr("wrapped already"));
+  EXPECT_THAT(expect_done({"claude", "--wrap", "a", "--always-load"}),
+              StartsWith("nothing to change: 'a' in " + file));
   expect_done({"claude", "--wrap", "w", "--always-load"});
   expect_done({"claude", "n", "--scope", "project", "--always-load", "--", "x"});
   const Json servers = Json::parse(contents_of(file))["mcpServers"];
