@@ -26,6 +26,8 @@ constexpr std::string_view kUsage =
     R"(  mcp-sitter setup                                    shows clients and servers
   mcp-sitter setup CLIENT --wrap NAME [options]       puts mcp-sitter in front
   mcp-sitter setup CLIENT NAME [options] -- COMMAND   registers a new server
+  mcp-sitter setup CLIENT NAME -- --http URL          registers a daemon
+  mcp-sitter setup CLIENT NAME -- --cli TOOL          registers a command-line tool
   mcp-sitter setup CLIENT --undo NAME                 restores what was there
 )";
 
@@ -100,6 +102,45 @@ std::string wrong_combination(const Raw& raw, bool has_command) {
   return {};
 }
 
+/// The option without its value.
+std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
+
+/// Whether this is an option of mcp-sitter itself.
+bool is_bridge_option(const std::string& word) {
+  CLI::App app;
+  RawOptions raw;
+  declare_options(app, raw);
+  return word.starts_with("--") && app.get_option_no_throw(name_of(word)) != nullptr;
+}
+
+/// A line about each word of the command that is an option of `setup` alone. Empty if there is
+/// none.
+std::string misplaced(const CLI::App& app, const Words& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    const std::string name = name_of(word);
+    const bool is_ours = name.size() > 2 && name.starts_with("--") && !is_bridge_option(name) &&
+                         app.get_option_no_throw(name) != nullptr;
+    if (!is_ours) continue;
+    text +=
+        fmt::format("note: {} comes after --, so it belongs to the command, not to setup\n", name);
+  }
+  return text;
+}
+
+/// What is wrong with the words before --, as a sentence without the program's name.
+std::string wrong_own_words(const CLI::App& app, const Words& words, const CLI::ParseError& error) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto word = std::find_if(words.begin(), end, [&](const std::string& each) {
+    return app.get_option_no_throw(name_of(each)) == nullptr && is_bridge_option(each);
+  });
+  if (word == end) return wrong_words(app, words, error);
+  return fmt::format(
+      "{0} is an option of mcp-sitter itself: put it after --, as in mcp-sitter setup CLIENT NAME "
+      "-- {0} ...",
+      name_of(*word));
+}
+
 /// Throws Failure for words that no settings file can hold, and for names that look like options.
 void check_texts(const Raw& raw, const std::string& project) {
   const std::string& name = raw.request.name;
@@ -159,15 +200,22 @@ int run_setup(const std::vector<std::string>& words) {
     std::reverse(own.begin(), own.end());
     app.parse(std::move(own));
     const bool has_command = !raw.request.command.empty() && !raw.request.command.front().empty();
+    const Words command = raw.request.command;
+    // These words are options of mcp-sitter, and no program is called so.
+    if (has_command && command.front().starts_with('-')) {
+      raw.request.command.insert(raw.request.command.begin(), "mcp-sitter");
+    }
     if (const std::string wrong = wrong_combination(raw, has_command); !wrong.empty()) {
       throw Failure{wrong + "; see mcp-sitter setup --help", kUsageError};
     }
-    return print_all(run(std::move(raw))) ? 0 : kFailed;
+    const bool is_printed = print_all(run(std::move(raw)));
+    fmt::print(stderr, "{}", misplaced(app, command));
+    return is_printed ? 0 : kFailed;
   } catch (const CLI::CallForHelp&) {
     return print_all(command_help(app, kUsage, "Clients: " + setup::client_names())) ? 0 : kFailed;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "mcp-sitter setup: {}; see mcp-sitter setup --help\n",
-               wrong_words(app, words, error));
+               wrong_own_words(app, words, error));
     return kUsageError;
   } catch (const Failure& failure) {
     fmt::print(stderr, "mcp-sitter setup: {}\n", one_line(failure.what));

@@ -104,6 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"cursor", "a", "--build", "\xFF", "--", "x"}, "is not UTF-8"},
         WrongWords{{"cursor", "a", "--watch", "\xFF*", "--", "x"}, "is not UTF-8"},
         WrongWords{{"cursor", "a", "--", "npx", "mcp-sitter-native", "x"}, "write mcp-sitter"},
+        WrongWords{{"cursor", "a", "--http", "http://127.0.0.1:1/"},
+                   "put it after --, as in mcp-sitter setup CLIENT NAME -- --http ..."},
+        WrongWords{{"cursor", "a", "--", "--dry-run", "x"}, "would not start"},
         WrongWords{{"--wrap", "a"}, "the client is missing"},
         WrongWords{{"--undo", "a", "--dry-run"}, "the client is missing"},
         WrongWords{{"cursor", "--frobnicate"}, "--frobnicate"}));

@@ -260,6 +260,29 @@ TEST_F(Setup, ANewServerMayBeAWholeCommandLineOfMcpSitter) {
             Json({"--cli", "./notes.sh", "--name", "dev"}));
 }
 
+TEST_F(Setup, OptionsOfMcpSitterMayStandForTheCommand) {
+  const auto written = [&](const Words& behind) {
+    Words words = {"cursor", "a", "--"};
+    words.insert(words.end(), behind.begin(), behind.end());
+    expect_done(words);
+    const Json entry = entry_in(project_ / ".cursor/mcp.json");
+    EXPECT_EQ(entry["command"], sitter_program());
+    EXPECT_EQ(entry["args"], Json(behind));
+    expect_done({"cursor", "--undo", "a"});
+  };
+  written({"--http", "http://127.0.0.1:1/mcp"});
+  written({"--http", "http://127.0.0.1:1/mcp", "--", "./daemon", "x"});
+  written({"--name", "dev", "--cli", "./tool"});
+}
+
+TEST_F(Setup, AnOptionOfSetupBehindTheDashesIsPointedOut) {
+  const ShortRun run = setup({"cursor", "a", "--", "x", "--dry-run", "--watch", "--scope=secret"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.error,
+            "note: --dry-run comes after --, so it belongs to the command, not to setup\n"
+            "note: --scope comes after --, so it belongs to the command, not to setup\n");
+}
+
 TEST_F(Setup, ACommandThatIsMissingAndAGuessThatFailsAreSaid) {
   const std::string output = setup({"cursor", "a", "--", "./nothing"}).output;
   EXPECT_THAT(output, HasSubstr("warning: there is no " + project_ / "nothing" + " yet"));
@@ -325,9 +348,10 @@ TEST_F(Setup, AGuessIsToldOnOneLineAndWritesNothingInADryRun) {
 
 TEST_F(Setup, HelpNamesEachOption) {
   const std::string help = expect_done({"--help"});
-  for (const char* const word : {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch",
-                                 "--no-watch", "--always-load", "--dry-run",
-                                 "claude, codex, gemini, cursor, vscode, opencode, qwen, cline"}) {
+  for (const char* const word :
+       {"--wrap", "--undo", "--scope", "--build", "--no-build", "--watch", "--no-watch",
+        "--always-load", "--dry-run", "-- --http URL", "-- --cli TOOL",
+        "claude, codex, gemini, cursor, vscode, opencode, qwen, cline"}) {
     EXPECT_THAT(help, HasSubstr(word));
   }
 }
