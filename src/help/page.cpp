@@ -101,7 +101,7 @@ class Writer {
       paragraph_ = line.substr(indent);
     } else {
       if (!paragraph_.empty()) paragraph_ += ' ';
-      paragraph_ += line;
+      paragraph_ += line.substr(line.find_first_not_of(' '));
     }
   }
 

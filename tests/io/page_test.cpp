@@ -29,6 +29,7 @@ TEST(Page, IndentsTheLinesOfAList) {
   const std::string word(50, 'a');
   EXPECT_EQ(page_text("- " + word + "\n  " + word + "\n- b\n10. c\n"),
             "- " + word + "\n  " + word + "\n- b\n10. c\n");
+  EXPECT_EQ(page_text("- a\n  b\n\n10. c\n    d\n"), "- a b\n\n10. c d\n");
 }
 
 TEST(Page, WritesARowOfATableBelowItsFirstCell) {
