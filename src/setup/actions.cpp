@@ -227,7 +227,10 @@ std::string listing(const std::vector<Client>& clients, const Surroundings& here
         clients.front().name);
   }
   if (rows.size() == 1) {
-    return "no client was found: there is neither a settings file nor a program\n";
+    return fmt::format(
+        "no client was found: there is neither a settings file nor a program of {}; mcp-sitter "
+        "setup CLIENT NAME -- COMMAND writes the file of the client that you name\n",
+        client_names());
   }
   return table(rows);
 }

@@ -22,7 +22,8 @@ using ::testing::StartsWith;
 class Setup : public SetupTest {};
 
 TEST_F(Setup, TheTableShowsWhatIsWrapped) {
-  EXPECT_THAT(setup({}).output, HasSubstr("no client was found"));
+  EXPECT_THAT(setup({}).output, AllOf(HasSubstr("no client was found"), HasSubstr("opencode, qwen"),
+                                      HasSubstr("setup CLIENT NAME -- COMMAND")));
   project_.write(".mcp.json", R"({"mcpServers": {"a": {"command": "x"}, "b": {"type": "sse",)"
                               R"("url": "http://127.0.0.1:9/"}, "c": {"command": "npx", "args":)"
                               R"( ["-y", "mcp-sitter-native@1", "--", "x"]}}})");
