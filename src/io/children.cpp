@@ -274,13 +274,17 @@ std::optional<Fact> Children::carry_out(const order::SweepImage& order, WallTime
   fact::ImageSwept fact;
   const UnitSignal signal = signal_of(order.how);
   const auto [image, arguments] = last_binary_.program_to_sweep(order.scope);
+  const bool is_last = signal == UnitSignal::kill;
   asked_.clear();
+  if (!is_last) swept_.clear();
   for (const SameImage& process : same_image(image, not_of(kNoGeneration))) {
+    const std::pair identity{process.pid, process.start};
+    if (is_last ? swept_.erase(identity) == 0 : !swept_.insert(identity).second) continue;
     const long supervisor = process.supervisor ? process.supervisor->pid : 0;
     if (order.scope == KillScope::automatic &&
         (supervisor != 0 || process.arguments != arguments)) {
       fact.left_alone.push_back({process.pid, process.command, supervisor});
-    } else if (signal == UnitSignal::terminate && is_asked_to_end(process)) {
+    } else if (!is_last && is_asked_to_end(process)) {
       fact.processes.push_back({process.pid, process.command, supervisor});
     } else if (signal_same_image(process.pid, image, signal) == Delivery::delivered) {
       fact.processes.push_back({process.pid, process.command});

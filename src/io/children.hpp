@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -155,6 +158,9 @@ class Children {
   };
   Crash crash_;
   std::optional<StackReader> stack_reader_;
+  /// What the last sweep has found, by pid and start time. Its last signal reaches nothing else: a
+  /// bridge that was asked to end its server may have started the next one.
+  std::set<std::pair<long, std::uint64_t>> swept_;
   /// The bridges that were asked to end their servers by the last sweep, with the connections over
   /// which they hear of it.
   std::map<long, FileDescriptor> asked_;

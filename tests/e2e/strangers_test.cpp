@@ -57,6 +57,23 @@ TEST_F(Strangers, TheServerOfAnotherSessionEndsOnlyOnRequestAndItsClientReadsWhy
                         std::to_string(client.program().pid()) + ")"));
 }
 
+TEST_F(Strangers, ThatWereStartedSinceTheFirstSignalAreSpared) {
+  Program stubborn({.command = {server_, "--ignore-eof", "--ignore-term"}});
+  Program meek({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(stubborn, server_) && runs(meek, server_));
+  ScriptedClient client({.options = {"--kill-grace", "1000"}, .command = {server_}});
+  client.open();
+  client.call(1, "sitter_kill", {{"scope", "same-executable"}});
+  EXPECT_EQ(meek.wait(), 128 + SIGTERM);
+  Program later({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(later, server_));
+  const Json report = Json::parse(text_of(client.answer(1)["result"]), nullptr, false);
+  EXPECT_TRUE(names(report, stubborn.pid()));
+  EXPECT_EQ(stubborn.wait(), 128 + SIGKILL);
+  EXPECT_FALSE(names(report, later.pid())) << report.dump();
+  EXPECT_TRUE(is_alive(later.pid()));
+}
+
 TEST_F(Strangers, AreTakenDownAlsoBeforeTheFirstStart) {
   Program stranger({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(stranger, server_));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace sitter {
 
 /// Another process that runs a certain executable file.
 struct SameImage : ProcessInfo {
+  /// See `ProcessRecord::start`.
+  std::uint64_t start = 0;
   /// Without its name.
   std::vector<std::string> arguments;
   /// The other living mcp-sitter that has started it or one of its ancestors, if there is one. A

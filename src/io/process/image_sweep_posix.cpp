@@ -65,6 +65,7 @@ std::vector<SameImage> same_image(const ImageIdentity& image, const std::vector<
     }
     SameImage& same = found.emplace_back();
     same.pid = process.pid;
+    same.start = process.start;
     same.command = command_of(process.pid);
     same.arguments = arguments_behind_name(process.pid);
     same.supervisor = supervisor_above(process.pid, parents, untouchable);
