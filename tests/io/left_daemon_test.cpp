@@ -96,6 +96,19 @@ TEST_F(LeftDaemonTest, TheRecordNamesTheProcessItsCommandAndItsFile) {
   }
 }
 
+TEST_F(LeftDaemonTest, TheRecordKnowsTheFolderUnderAllItsNames) {
+  const std::string folder = std::filesystem::current_path();
+  const std::string link = directory_ / "link";
+  std::filesystem::create_directory_symlink(folder, link);
+  const std::vector<std::string> names = {"", ".", folder, folder + "/", link, link + "/."};
+  for (const std::string& one : names) {
+    const auto record = DaemonRecord::of({"server", {}, one, {}, {}}, getpid(), {}, {});
+    for (const std::string& other : names) {
+      EXPECT_TRUE(record.is_of({"server", {}, other, {}, {}})) << one << " and " << other;
+    }
+  }
+}
+
 TEST_F(LeftDaemonTest, AFileThatIsNoRecordNamesNoProcess) {
   for (const char* const text : {"", "{}", "[]", R"json({"file":7,"pid":1})json"}) {
     EXPECT_EQ(DaemonRecord::read(directory_.write("1.daemon", text)).pid, 0) << text;

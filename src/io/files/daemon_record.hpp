@@ -16,7 +16,7 @@ struct DaemonRecord {
   std::string url;
   std::string command;
   std::vector<std::string> arguments;
-  /// Absolute.
+  /// Absolute, with all links resolved.
   std::string cwd;
   long pid = 0;
   /// See `ProcessRecord::start`.

@@ -23,8 +23,8 @@ constexpr std::size_t kRecordMax = 1024 * 1024;
 
 std::string folder_of(const LaunchRequest& request) {
   std::error_code error;
-  const auto whole = std::filesystem::absolute(request.cwd.empty() ? "." : request.cwd, error);
-  return error ? request.cwd : whole.lexically_normal().native();
+  const auto whole = std::filesystem::canonical(request.cwd.empty() ? "." : request.cwd, error);
+  return error ? request.cwd : whole.native();
 }
 
 std::string path_of(long pid, std::string_view ending) {
