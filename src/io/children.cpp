@@ -116,10 +116,7 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   child.program = plan->program;
   child.cwd = plan->cwd;
   if (!is_errand(gen)) child.binary.on_started(pid, now);
-  if (child.drain && !parts_.command.daemon_url.empty()) {
-    DaemonRecord::of(parts_.command, pid, now, child.binary.loaded())
-        .write(daemon_record_path(pid));
-  }
+  if (child.drain) leave_record(child);
   return fact::ChildStarted{gen, pid};
 }
 
@@ -136,6 +133,21 @@ std::optional<OutputDrain> Children::start_drain(const Launched& daemon) const {
     files = {daemon_socket_path(daemon.pid), daemon_record_path(daemon.pid)};
   }
   return OutputDrain::start(daemon, files);
+}
+
+void Children::leave_record(const Child& child) const {
+  if (parts_.command.daemon_url.empty()) return;
+  const long pid = child.process->pid();
+  DaemonRecord::of(parts_.command, pid, child.binary.started(), child.binary.loaded())
+      .write(daemon_record_path(pid));
+}
+
+/// Behind a shell, only the running process shows the file of a daemon.
+BinaryFacts Children::look_at_file(Child& child) const {
+  const std::string before = child.binary.path();
+  BinaryFacts facts = child.binary.look(child.process->pid());
+  if (child.drain && child.binary.path() != before) leave_record(child);
+  return facts;
 }
 
 Fact Children::take_daemon(Generation gen, const Listens& listens) {
@@ -306,7 +318,7 @@ std::optional<Fact> Children::carry_out(const order::InspectBinary& order, WallT
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
   LoadedBinary& binary = is_there ? child->binary : last_binary_;
-  fact::BinaryInspected fact{order.look, binary.look(is_there ? child->process->pid() : 0)};
+  fact::BinaryInspected fact{order.look, is_there ? look_at_file(*child) : binary.look(0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
   if (!order.finds_changes || !is_there) return fact;
   const SourceLook::Seen seen = look_at(*child, now);
@@ -346,7 +358,7 @@ void Children::read_stack(Generation gen, std::function<void(std::string)> on_re
 /// its program.
 SourceLook::Seen Children::look_at(Child& child, WallTime now) {
   if (!child.has_sought_sources) {
-    if (!child.binary.loaded().exists) child.binary.look(child.process->pid());
+    if (!child.binary.loaded().exists) look_at_file(child);
     child.has_sought_sources = child.binary.loaded().exists;
     if (child.has_sought_sources && !restarts_itself(child)) {
       child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());

@@ -289,6 +289,24 @@ TEST_F(StartedDaemon, OfAnEarlierSessionIsOldCodeIfItsFileHasChanged) {
   EXPECT_TRUE(next.leaves_nothing());
 }
 
+TEST_F(StartedDaemon, OfAnEarlierSessionIsOldCodeAlsoBehindAShell) {
+  ScriptedClient::Setup server = setup();
+  server.command.front() = directory_.copy_program("server", fake_mcp());
+  std::string line;
+  for (const std::string& word : server.command) line += word + " ";
+  server.command = {"sh", "-c", line + "; true"};
+  ScriptedClient client(server);
+  client.open();
+  client.echo("hello");
+  EXPECT_EQ(client.end(), 0);
+  std::filesystem::rename(directory_.copy_program("new", fake_mcp()), directory_ / "server");
+  ScriptedClient next(server);
+  next.open();
+  EXPECT_EQ(next.status()["binaryStale"], true);
+  next.text_of_call("sitter_kill");
+  EXPECT_EQ(next.end(), 0);
+}
+
 TEST_F(StartedDaemon, OfAnEarlierSessionEndsWithItsNewOwnerAndItsExitIsSeen) {
   ScriptedClient client(setup());
   client.open();
