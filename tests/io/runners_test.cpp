@@ -81,8 +81,8 @@ TEST_F(ScriptOfTest, FollowsTheDirectoryThatUvChangesTo) {
 class MissingScriptTest : public ScriptOfTest {
  protected:
   std::string missing(const std::vector<std::string>& arguments,
-                      Runner kind = Runner::interpreter) {
-    return missing_script(kind, arguments, dir_.path()).value_or("none");
+                      const std::string& program = "node") {
+    return missing_script(program, arguments, dir_.path()).value_or("none");
   }
 };
 
@@ -91,7 +91,7 @@ TEST_F(MissingScriptTest, IsTheFirstWordThatLooksLikeAProgram) {
   EXPECT_EQ(missing({"--inspect", "server.js", "other.js"}), dir_ / "server.js");
   EXPECT_EQ(missing({"dist/server"}), dir_ / "dist/server");
   EXPECT_EQ(missing({"--env-file", "conf/dev.env", "dist/server.js"}), dir_ / "dist/server.js");
-  EXPECT_EQ(missing({"run", "src/server.ts"}, Runner::wrapper), dir_ / "src/server.ts");
+  EXPECT_EQ(missing({"run", "src/server.ts"}, "uv"), dir_ / "src/server.ts");
 }
 
 TEST_F(MissingScriptTest, IsNoneIfAWordNamesAFileOrNothingLooksLikeOne) {
@@ -103,8 +103,60 @@ TEST_F(MissingScriptTest, IsNoneIfAWordNamesAFileOrNothingLooksLikeOne) {
   EXPECT_EQ(missing({"run", "https://example.org/server.ts"}), "none");
   EXPECT_EQ(missing({"-m", "server", "conf/app"}), "none");
   EXPECT_EQ(missing({"-c", "cat dist/a.js", "dist/a.js"}), "none");
-  EXPECT_EQ(missing({"-y", "@scope/server"}, Runner::wrapper), "none");
-  EXPECT_EQ(missing({"run", "org/image.py"}, Runner::remote), "none");
+  EXPECT_EQ(missing({"-y", "@scope/server"}, "npx"), "none");
+  EXPECT_EQ(missing({"run", "org/image.py"}, "docker"), "none");
+}
+
+TEST_F(MissingScriptTest, IsAPathOfTheProjectAlsoBehindWrappers) {
+  std::filesystem::create_directories(dir_ / "sub/dir");
+  for (const auto& [command, file] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"env", "X=1", "./build/app"}, "build/app"},
+           {{"env", "X=1", "timeout", "20", "build/app"}, "build/app"},
+           {{"env", dir_ / "build/app", "data/new"}, "build/app"},
+           {{"timeout", "20", "./build/app", "--data", "data/new"}, "build/app"},
+           {{"stdbuf", "-oL", "./build/app"}, "build/app"},
+           {{"nice", "-n", "5", "./build/app"}, "build/app"},
+           {{"uv", "run", "gen/server"}, "gen/server"},
+           {{"uv", "run", "--", "gen/server"}, "gen/server"},
+           {{"uv", "--directory", "sub/dir", "run", "gen/server"}, "sub/dir/gen/server"},
+           {{"uv", "run", "node", "dist/server"}, "dist/server"},
+           {{"node", "--conditions", "a/b", "dist/server.js"}, "dist/server.js"},
+           {{"java", "-cp", "target/app.jar", "com.x.Main"}, "target/app.jar"},
+           {{"ruby", "-C", "sub/dir", "app.rb"}, "sub/dir/app.rb"}}) {
+    EXPECT_EQ(missing({command.begin() + 1, command.end()}, command.front()), dir_ / file)
+        << ::testing::PrintToString(command);
+  }
+}
+
+TEST_F(MissingScriptTest, IsNoWordThatIsSomethingElse) {
+  dir_.write("sub/dir/app.rb", "");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"java", "-cp", "target/classes:lib/x.jar", "com.x.Main"},
+           {"java", "-cp", "target/*", "com.x.Main"},
+           {"java", "-cp", "target/classes", "com.x.Main", "data/new"},
+           {"java", "-Dx=a/b", "@conf/args"},
+           {"deno", "run", "-A", "npm:@scope/pkg/sub"},
+           {"deno", "run", "-A", "jsr:@std/http/file-server"},
+           {"node", "-p", "a/b"},
+           {"node", "--eval", "import('./a/b.js')"},
+           {"perl", "-ne", "print if a/b"},
+           {"perl", "-ne", "a/b"},
+           {"ruby", "-C", "missing/dir", "app.rb"},
+           {"ruby", "-C", "sub/dir", "app.rb"},
+           {"ruby", "-I", "lib/missing", "-e", "1/2"},
+           {"php", "-d", "x=a/b", "-r", "1/2;"},
+           {"python3", "-c", "a/b"},
+           {"env", "X=1", "python3", "-c", "a/b"},
+           {"env", "X=a/b", "server", "data/new"},
+           {"timeout", "20", "server", "data/new"},
+           {"timeout", "20", "/opt/missing/app"},
+           {"npx", "-y", "owner/package"},
+           {"env", "X=1", "npx", "-y", "owner/package"},
+           {"uvx", "--from", "git+https://x/y", "z"},
+           {"dotnet", "run", "--project", "src/missing"}}) {
+    EXPECT_EQ(missing({command.begin() + 1, command.end()}, command.front()), "none")
+        << ::testing::PrintToString(command);
+  }
 }
 
 TEST_F(MissingScriptTest, SourceThatRunsWithoutABuildIsTold) {

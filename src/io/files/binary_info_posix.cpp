@@ -36,7 +36,7 @@ std::optional<Target> interpreted(const std::string& interpreter,
                                   const std::vector<std::string>& arguments,
                                   const std::string& cwd) {
   auto script = script_of(arguments, cwd);
-  if (!script) script = missing_script(runner_kind(interpreter), arguments, cwd);
+  if (!script) script = missing_script(interpreter, arguments, cwd);
   if (!script || runner_kind(*script) != Runner::none) return std::nullopt;
   return Target{*script, interpreter};
 }

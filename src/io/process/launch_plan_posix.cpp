@@ -217,9 +217,8 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
     }
     plan.program = search.found;
   }
-  const auto missing = request.is_built
-                           ? missing_script(runner_kind(plan.program), request.arguments, plan.cwd)
-                           : std::nullopt;
+  const auto missing =
+      request.is_built ? missing_script(plan.program, request.arguments, plan.cwd) : std::nullopt;
   if (missing) return LaunchFailure{.reason = "no such file: " + *missing, .is_missing = true};
   return plan;
 }

@@ -77,6 +77,18 @@ constexpr std::string_view kOptionsWithFile[] = {
     "-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent",
 };
 
+// Options of one dash whose value is a folder, a list of files or code. Those of two dashes may
+// have any value.
+constexpr std::string_view kOptionsWithValue[] = {
+    "-C", "-I", "-L", "-cp", "-classpath", "-p", "-t", "-ne", "-pe", "-E",
+};
+
+// Wrappers that take names such as owner/package, which are no paths.
+constexpr std::string_view kFetchers[] = {
+    "npx",      "npx-cli", "npm", "npm-cli", "pnpm", "pnpx",  "yarn", "yarnpkg",
+    "corepack", "bunx",    "uvx", "pipx",    "go",   "cargo", "nix",  "bazel",
+};
+
 // An option of one letter may be the last of several: `sh -lc`.
 bool comes_with_code(std::string_view option) {
   return option == "-e" || option == "--eval" ||
@@ -92,7 +104,7 @@ bool contains(const List& list, std::string_view word) {
 std::string stem_of(std::string_view program) {
   std::string name = ascii_lower(program.substr(program.find_last_of("/\\") + 1));
   for (std::string_view end : {".exe", ".cmd", ".bat", ".js", ".cjs", ".mjs"}) {
-    if (name.ends_with(end)) name.resize(name.size() - end.size());
+    if (name.ends_with(end)) name.erase(name.size() - end.size());
   }
   // "qemu-x86_64" runs programs of another kind of machine.
   if (name.starts_with("qemu-")) return "qemu";
@@ -104,13 +116,24 @@ std::string stem_of(std::string_view program) {
   return name;
 }
 
+bool is_fetcher(std::string_view program) { return contains(kFetchers, stem_of(program)); }
+
+/// Whether a program is still to come behind this word: a number, `run`, or another runner. Any
+/// other name is that of a program from PATH, and what follows are its arguments.
+bool precedes_program(const std::string& word) {
+  if (word == "run" || word == "exec" || ('0' <= word.front() && word.front() <= '9')) return true;
+  const Runner kind = runner_kind(word);
+  return (kind == Runner::interpreter || kind == Runner::wrapper) && !is_fetcher(word);
+}
+
 std::optional<std::string> file_at(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
   return path.lexically_normal().string();
 }
 
-std::optional<std::string> program_file(const fs::path& base, const std::string& word) {
+std::optional<std::string> program_file(const fs::path& base, const std::string& word,
+                                        const std::string& /*before*/) {
   fs::path path = base / word;
   std::string name = ascii_lower(path.filename().string());
   if (contains(kNoPrograms, ascii_lower(path.extension().string())) || name.starts_with(".env")) {
@@ -137,8 +160,8 @@ std::optional<std::string> python_module(const fs::path& base, std::string name)
   return std::nullopt;
 }
 
-/// What `take` returns for the first argument for which it returns anything. A module or code ends
-/// the search.
+/// What `take` returns for the first argument for which it returns anything, given the argument and
+/// the one before it. A module or code ends the search.
 template <class Take>
 std::optional<std::string> first_program(const std::vector<std::string>& arguments,
                                          const std::string& cwd, Take take) {
@@ -152,13 +175,18 @@ std::optional<std::string> first_program(const std::vector<std::string>& argumen
     } else if (word == "--directory" && has_next) {
       // uv changes to this directory.
       base /= arguments[++i];
+    } else if (word == "-C" && has_next && arguments[i + 1].find('/') != std::string::npos) {
+      // Ruby and make change to this directory.
+      std::error_code error;
+      base /= arguments[++i];
+      if (!fs::is_directory(base, error)) return std::nullopt;
     } else if (contains(kOptionsWithFile, word) && has_next) {
       ++i;
     } else if (comes_with_code(word) && has_next) {
       // The words behind the code are its arguments. `sh -e` and `php -c` have a file instead.
       if (!file_at(base / arguments[i + 1])) return std::nullopt;
     } else if (!word.empty() && word.front() != '-') {
-      if (auto file = take(base, word)) return file;
+      if (auto file = take(base, word, i == 0 ? std::string() : arguments[i - 1])) return file;
     }
   }
   return std::nullopt;
@@ -186,24 +214,33 @@ std::optional<std::string> script_of(const std::vector<std::string>& arguments,
   return first_program(arguments, cwd, program_file);
 }
 
-std::optional<std::string> missing_script(Runner kind, const std::vector<std::string>& arguments,
+std::optional<std::string> missing_script(const std::string& program,
+                                          const std::vector<std::string>& arguments,
                                           const std::string& cwd) {
+  const Runner kind = runner_kind(program);
   if (kind != Runner::interpreter && kind != Runner::wrapper) return std::nullopt;
   if (script_of(arguments, cwd)) return std::nullopt;
-  return first_program(
-      arguments, cwd,
-      [kind](const fs::path& base, const std::string& word) -> std::optional<std::string> {
-        const fs::path path = base / word;
-        const std::string ending = ascii_lower(path.extension().string());
-        const bool has_slash = kind == Runner::interpreter && word.find('/') != std::string::npos;
-        std::error_code error;
-        const bool is_program =
-            contains(kPrograms, ending) || (has_slash && !contains(kNoPrograms, ending));
-        // An address of a module, and a file with arguments.
-        if (word.find("://") != std::string::npos || word.front() == '@') return std::nullopt;
-        if (!is_program || fs::exists(path, error)) return std::nullopt;
-        return path.lexically_normal().string();
-      });
+  bool may_be_path = !is_fetcher(program);
+  const auto take = [&](const fs::path& base, const std::string& word,
+                        const std::string& before) -> std::optional<std::string> {
+    // An assignment, an address, a list, a pattern, code, a file with arguments.
+    if (word.find_first_of("=:* ") != word.npos || word.front() == '@') return std::nullopt;
+    const bool has_slash = word.find('/') != word.npos;
+    const bool is_behind_option = before.starts_with('-') && before != "--";
+    if (!has_slash && !is_behind_option) may_be_path = may_be_path && precedes_program(word);
+    const fs::path path = (base / word).lexically_normal();
+    const std::string ending = ascii_lower(path.extension().string());
+    const bool is_outside =
+        kind == Runner::wrapper && word.front() == '/' && !path.native().starts_with(cwd + '/');
+    const bool is_value =
+        (is_behind_option && before.starts_with("--")) || contains(kOptionsWithValue, before);
+    const bool is_path =
+        has_slash && may_be_path && !is_outside && !is_value && !contains(kNoPrograms, ending);
+    std::error_code error;
+    if ((!is_path && !contains(kPrograms, ending)) || fs::exists(path, error)) return std::nullopt;
+    return path.string();
+  };
+  return first_program(arguments, cwd, take);
 }
 
 bool runs_source(const std::string& command, const std::vector<std::string>& arguments,

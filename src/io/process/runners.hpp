@@ -36,9 +36,11 @@ std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd);
 
 /// The file under development that `script_of` would find, if it existed: the first argument that
-/// looks like the name of a program file, because of its ending or, behind an interpreter, because
-/// of a slash. Nothing if an argument names a file that exists. Returns an absolute path.
-std::optional<std::string> missing_script(Runner kind, const std::vector<std::string>& arguments,
+/// looks like the name of a program file, because of its ending, or because of a slash if it is
+/// where a path of the project may be. Nothing if an argument names a file that exists, or if
+/// `program` is no interpreter or wrapper. Returns an absolute path.
+std::optional<std::string> missing_script(const std::string& program,
+                                          const std::vector<std::string>& arguments,
                                           const std::string& cwd);
 
 /// Whether an edit of the source takes effect at the next start of this command, without a build of
