@@ -441,7 +441,7 @@ std::vector<Fact> Children::ended() {
     ExitStatus status = reaped.status;
     if (!is_errand(child->gen()) && leaves_core(status)) {
       crash_ = {child->gen(),
-                core_dump_of(reaped.pid, child->program, child->cwd, child->binary.started())};
+                core_dump_of(reaped, child->program, child->cwd, child->binary.started())};
       status.core = crash_.dump.where;
     }
     if (is_build(child->gen())) has_built_ = status.code == 0;

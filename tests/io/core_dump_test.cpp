@@ -2,15 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <optional>
 
+#include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr long kPid = 4711;
 
@@ -18,16 +23,70 @@ std::string where(const std::string& pattern, const std::string& cwd = "/", Wall
   return core_dump_at(pattern, kPid, "/bin/server", cwd, started).where;
 }
 
+/// The first bytes of a file of the type ET_CORE or, with another number, of another type (elf(5)).
+std::string elf(char type) {
+  return "\177ELF" + std::string(12, '\0') + type + std::string(50, '\0');
+}
+
 TEST(CoreDump, APlainPatternNamesTheFileIfItIsNewerThanTheStart) {
   const testing::TemporaryDirectory folder;
   const std::string file = folder.path() + "/core.server.4711";
-  std::ofstream(file) << "x";
+  std::ofstream(file) << elf(4);
   EXPECT_THAT(where("core.%e.%p", folder.path()), HasSubstr(file + ": gdb /bin/server " + file));
   EXPECT_THAT(where(folder.path() + "/core.%e.%p"), HasSubstr(file));
   EXPECT_EQ(
       where("core.%e.%p", folder.path(), std::chrono::system_clock::now() + std::chrono::hours(1)),
       "");
   EXPECT_EQ(where("other.%p", folder.path()), "");
+}
+
+TEST(CoreDump, WhatOnlyHasTheNameIsNoDump) {
+  const testing::TemporaryDirectory folder;
+  const std::string path = folder / "core";
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(where("core", folder.path()), "");
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(where("core", folder.path()), "");
+  for (const std::string& text : {std::string("text"), elf(2), elf(3), elf(4).substr(0, 16)}) {
+    std::filesystem::remove(path);
+    std::ofstream(path) << text;
+    EXPECT_EQ(where("core", folder.path()), "");
+  }
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/dev/zero", path);
+  EXPECT_EQ(where("core", folder.path()), "");
+}
+
+TEST(CoreDump, ThePathIsQuotedForAShell) {
+  const testing::TemporaryDirectory folder;
+  const std::string file = folder.write("a b;c/core", elf(4));
+  EXPECT_THAT(where("core", folder / "a b;c"), HasSubstr(": gdb /bin/server '" + file + "'"));
+}
+
+TEST(CoreDump, IsSoughtOnlyIfTheSystemHasMadeOne) {
+  const testing::TemporaryDirectory folder;
+  folder.write("core", elf(4));
+  const auto sought = [&folder](bool left_core) {
+    const Reaped ended{kPid, {139, "SIGSEGV"}, left_core};
+    return core_dump_of(ended, "/bin/server", folder.path(), {}).where;
+  };
+  EXPECT_THAT(sought(false), Not(HasSubstr("core dump is")));
+  EXPECT_THAT(sought(true), Not(HasSubstr("left no core dump")));
+}
+
+TEST(CoreDump, ANewReaderEndsTheOneBefore) {
+  EventLoop loop;
+  std::optional<StackReader> reader;
+  reader.emplace(loop, std::vector<std::string>{"sh", "-c", "sleep 1000; true"},
+                 [](const std::string&) {});
+  reader.reset();
+  EXPECT_TRUE(testing::eventually([] {
+    for (const Reaped& ended : reap()) {
+      if (ended.status.signal == "SIGKILL") return true;
+    }
+    return false;
+  }));
 }
 
 TEST(CoreDump, AProgramThatTakesTheDumpIsNamed) {

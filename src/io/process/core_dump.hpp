@@ -2,10 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/process/process_table.hpp"
+#include "io/process/reaper.hpp"
 #include "io/stream/event_loop.hpp"
 #include "sitter/exit_status.hpp"
 #include "sitter/time.hpp"
@@ -25,8 +28,8 @@ struct CoreDump {
 bool leaves_core(const ExitStatus& status);
 
 /// Looks where the core dump of a process must be that was started in `cwd` at `started`, and has
-/// just ended. A file that is older belongs to another process.
-CoreDump core_dump_of(long pid, const std::string& program, const std::string& cwd,
+/// just ended. A file that is older, or no core dump, belongs to somebody else.
+CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started);
 
 /// The same for a system that writes core dumps to `pattern` (core(5)).
@@ -46,13 +49,15 @@ class StackReader {
               std::function<void(std::string)> on_read);
   StackReader(const StackReader&) = delete;
   StackReader& operator=(const StackReader&) = delete;
-  /// Nothing is called after that.
+  /// Ends the debugger. Nothing is called after that. Must be on the thread that reaps.
   ~StackReader();
 
  private:
   struct Reading;
 
   std::unique_ptr<Reading> reading_;
+  /// The debugger, in a process group of its own.
+  std::optional<ProcessRecord> debugger_;
 };
 
 }  // namespace sitter

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -9,11 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
 #include "io/process/core_dump.hpp"
 #include "io/process/launch_plan.hpp"
@@ -55,8 +58,26 @@ std::string name_pattern(const std::string& pattern, long pid) {
   return name;
 }
 
-/// The newest such file in this folder.
-fs::path newest_file(const fs::path& pattern, WallTime since) {
+/// Whether the file is a core dump by its first bytes: of type ET_CORE (elf(5)), or MH_CORE on
+/// macOS.
+bool is_core(const fs::path& path) {
+  constexpr std::size_t kHead = 18;
+  constexpr char kCore = 4;
+  // Nothing waits for the writer of a FIFO.
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::array<char, kHead> bytes{};
+  struct stat facts {};
+  if (!file.is_open() || fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      read(file.number(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+    return false;
+  }
+  const std::string_view head(bytes.data(), bytes.size());
+  if (head.starts_with("\xcf\xfa\xed\xfe")) return head[12] == kCore;
+  return head.starts_with("\177ELF") && (head[16] == kCore || head[17] == kCore);
+}
+
+/// The newest core dump of such a name in this folder.
+fs::path newest_core(const fs::path& pattern, WallTime since) {
   fs::path newest;
   WallTime newest_at = since;
   std::error_code error;
@@ -68,7 +89,7 @@ fs::path newest_file(const fs::path& pattern, WallTime since) {
     const timespec written = platform::written_at(facts);
     const WallTime written_at{std::chrono::duration_cast<WallTime::duration>(
         std::chrono::seconds(written.tv_sec) + std::chrono::nanoseconds(written.tv_nsec))};
-    if (written_at < newest_at) continue;
+    if (written_at < newest_at || !is_core(at->path())) continue;
     newest = at->path();
     newest_at = written_at;
   }
@@ -100,16 +121,16 @@ bool leaves_core(const ExitStatus& status) {
   return std::find(std::begin(kSignals), std::end(kSignals), status.signal) != std::end(kSignals);
 }
 
-CoreDump core_dump_of(long pid, const std::string& program, const std::string& cwd,
+CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0) {
-    return {
-        "It left no core dump; to get one, run ulimit -c unlimited before the client is started",
-        {}};
+  if (ended.left_core) {
+    const std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
+    return core_dump_at(pattern.empty() ? kMacPattern : pattern, ended.pid, program, cwd, started);
   }
-  const std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
-  return core_dump_at(pattern.empty() ? kMacPattern : pattern, pid, program, cwd, started);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_cur != 0) return {};
+  return {"It left no core dump; to get one, run ulimit -c unlimited before the client is started",
+          {}};
 }
 
 CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
@@ -129,9 +150,11 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
     }
     return {"Its core dump went to the program " + pattern.substr(1, pattern.find(' ') - 1), {}};
   }
-  const fs::path file = newest_file(fs::path(cwd) / name_pattern(pattern, pid), started);
+  const fs::path file = newest_core(fs::path(cwd) / name_pattern(pattern, pid), started);
   if (file.empty()) return {};
-  CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", file.string(), program), {}};
+  CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", shell_word(file.string()),
+                            shell_word(program)),
+                {}};
   if (!find_program("gdb").empty()) {
     dump.reader = {"gdb",   "-nx",
                    "-q",    "-batch",
@@ -186,10 +209,19 @@ struct StackReader::Reading final : EventLoop::Reader {
 StackReader::StackReader(EventLoop& loop, const std::vector<std::string>& reader,
                          std::function<void(std::string)> on_read)
     : reading_(std::make_unique<Reading>(loop, std::move(on_read))) {
-  reading_->source = start_short_program(find_program(reader.front()), reader, kStackWait);
-  if (reading_->source.is_open()) loop.watch(reading_->source.number(), *reading_);
+  long pid = 0;
+  reading_->source = start_short_program(find_program(reader.front()), reader, kStackWait, &pid);
+  if (!reading_->source.is_open()) return;
+  debugger_ = find_process(pid);
+  loop.watch(reading_->source.number(), *reading_);
 }
 
-StackReader::~StackReader() { reading_->loop.forget(*reading_); }
+StackReader::~StackReader() {
+  reading_->loop.forget(*reading_);
+  // As long as nobody has reaped it, no other process or group can have its number.
+  const auto now = debugger_ ? find_process(debugger_->pid) : std::nullopt;
+  if (!now || now->start != debugger_->start) return;
+  for (const long target : {now->pid, -now->pid}) kill(static_cast<pid_t>(target), SIGKILL);
+}
 
 }  // namespace sitter

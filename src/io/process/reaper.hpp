@@ -11,6 +11,8 @@ namespace sitter {
 struct Reaped {
   long pid = 0;
   ExitStatus status;
+  /// The system has made a core dump of it.
+  bool left_core = false;
 };
 
 /// Collects every child that has ended, without waiting. Call it after each SIGCHLD, on the main

@@ -34,7 +34,7 @@ std::vector<Reaped> reap() {
     int status = 0;
     pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return ended;
-    ended.push_back({pid, to_exit_status(status)});
+    ended.push_back({pid, to_exit_status(status), WIFSIGNALED(status) && WCOREDUMP(status)});
   }
 }
 

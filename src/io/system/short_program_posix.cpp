@@ -65,7 +65,7 @@ std::string find_program(const std::string& name) {
 }
 
 FileDescriptor start_short_program(const std::string& program, std::vector<std::string> words,
-                                   Milliseconds limit) {
+                                   Milliseconds limit, long* pid) {
   auto pipe = platform::open_pipe();
   const FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!pipe || !nothing.is_open()) return {};
@@ -77,9 +77,10 @@ FileDescriptor start_short_program(const std::string& program, std::vector<std::
                          pipe->write_end.number(), getpid(),         timer_of(limit)};
   // No handler of the bridge may run in the forked child.
   const SignalsBlocked blocked;
-  const pid_t pid = fork();
-  if (pid == 0) setup.run();
-  return pid < 0 ? FileDescriptor() : std::move(pipe->read_end);
+  const pid_t forked = fork();
+  if (forked == 0) setup.run();
+  if (pid != nullptr) *pid = forked;
+  return forked < 0 ? FileDescriptor() : std::move(pipe->read_end);
 }
 
 }  // namespace sitter
