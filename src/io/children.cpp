@@ -170,14 +170,19 @@ Fact Children::take_daemon(Generation gen, const Listens& listens) {
     child.binary.on_taken(record.pid, record.started, record.binary);
     child.process->begin_error_with(std::move(taken->error));
     child.drain = std::move(taken->drain);
-    // The exit is looked for with those of our own children.
-    child.exit = std::make_unique<ExitWatch>(loop_, std::move(exit), [] { std::raise(SIGCHLD); });
+    watch_exit(child, std::move(exit));
     if (parts_.keeper && !parts_.command.outlives_bridge) {
       parts_.keeper->child_started(gen, *process);
     }
     return fact::ChildStarted{gen, record.pid};
   }
   return fact::ChildStartFailed{gen, "no earlier session has started it"};
+}
+
+/// The exit is looked for with those that are reaped.
+void Children::watch_exit(Child& child, FileDescriptor exit) {
+  if (!exit.is_open()) return;
+  child.exit = std::make_unique<ExitWatch>(loop_, std::move(exit), [] { std::raise(SIGCHLD); });
 }
 
 std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallTime now) {
@@ -243,6 +248,10 @@ std::optional<Fact> Children::carry_out(const order::SignalUnit& order, WallTime
          !words.empty() && runner_kind(words.front()) == Runner::remote});
   };
   const std::vector<long> others = not_of(order.gen);
+  // A debugger reaps it first, and may take its time.
+  if (order.how == order::SignalUnit::How::kill && tracer_of(unit.leader()) != 0) {
+    watch_exit(*child, platform::exit_of(unit.leader()));
+  }
   if (order.how == order::SignalUnit::How::look) {
     for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);
   } else {
@@ -437,6 +446,7 @@ std::vector<Fact> Children::ended() {
       is_orphan = true;
       continue;
     }
+    child->exit.reset();
     child->process->set_exited();
     ExitStatus status = reaped.status;
     if (!is_errand(child->gen()) && leaves_core(status)) {

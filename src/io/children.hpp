@@ -105,7 +105,8 @@ class Children {
     /// What was started, and where. Empty for a daemon that an earlier bridge has started.
     std::string program = {};
     std::string cwd = {};
-    /// Set for a process that an earlier bridge has started. Nobody here can reap it.
+    /// Set for a process that an earlier bridge has started, which nobody here can reap, and for
+    /// one that was killed while a debugger traces it.
     std::unique_ptr<ExitWatch> exit = {};
   };
 
@@ -131,6 +132,7 @@ class Children {
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
   Child& add(Generation gen, Launched&& process, LoadedBinary binary);
+  void watch_exit(Child& child, FileDescriptor exit);
   void leave_record(const Child& child) const;
   BinaryFacts look_at_file(Child& child) const;
   std::optional<OutputDrain> start_drain(const Launched& daemon) const;

@@ -14,8 +14,10 @@
 namespace sitter::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// This test plays the debugger.
@@ -38,6 +40,18 @@ TEST(Debugger, AReloadWaitsUntilItIsDetached) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (client.child_pid() == pid && std::chrono::steady_clock::now() < until) continue;
   EXPECT_NE(client.child_pid(), pid);
+}
+
+TEST(Debugger, AKillEndsAServerThatTheDebuggerHasNotReaped) {
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = fake({"--ignore-eof"})});
+  client.open();
+  const long pid = client.child_pid();
+  if (!attach(pid)) GTEST_SKIP() << "no process may be traced here";
+  const std::string report = client.text_of_call("sitter_kill");
+  EXPECT_THAT(report, AllOf(HasSubstr("SIGKILL"), Not(HasSubstr("may still be running"))));
+  EXPECT_THAT(status_field(pid, "State"), StartsWith("Z"));
+  EXPECT_THAT(client.echo("a"), HasSubstr("previous: killed by sitter_kill"));
+  waitpid(static_cast<pid_t>(pid), nullptr, __WALL);
 }
 
 TEST(Debugger, AStoppedStartRunsAfterASignal) {

@@ -8,7 +8,7 @@
 
 namespace sitter {
 
-/// Sees the exit of a process that is no child of this one.
+/// Sees the exit of a process that this one cannot reap, or not yet.
 class ExitWatch final : private EventLoop::Reader {
  public:
   /// `exit` becomes readable at the exit; see `platform::exit_of`. `on_exit` is called from the
