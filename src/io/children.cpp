@@ -298,17 +298,22 @@ std::optional<Fact> Children::carry_out(const order::SweepImage& order, WallTime
   const bool is_last = signal == UnitSignal::kill;
   asked_.clear();
   if (!is_last) swept_.clear();
-  for (const SameImage& process : same_image(image, not_of(kNoGeneration))) {
-    const std::pair identity{process.pid, process.start};
-    if (is_last ? swept_.erase(identity) == 0 : !swept_.insert(identity).second) continue;
-    const long supervisor = process.supervisor ? process.supervisor->pid : 0;
-    if (order.scope == KillScope::automatic &&
-        (supervisor != 0 || process.arguments != arguments)) {
-      fact.left_alone.push_back({process.pid, process.command, supervisor});
-    } else if (!is_last && is_asked_to_end(process)) {
-      fact.processes.push_back({process.pid, process.command, supervisor});
-    } else if (signal_same_image(process.pid, image, signal) == Delivery::delivered) {
-      fact.processes.push_back({process.pid, process.command});
+  // The file may have been replaced while the server ran, but a link there may lead anywhere.
+  ImageIdentity next = image_at(image.path);
+  if (next.path != image.path) next = {};
+  for (const ImageIdentity& file : {image, next}) {
+    for (const SameImage& process : same_image(file, not_of(kNoGeneration))) {
+      const std::pair identity{process.pid, process.start};
+      if (is_last ? swept_.erase(identity) == 0 : !swept_.insert(identity).second) continue;
+      const long supervisor = process.supervisor ? process.supervisor->pid : 0;
+      if (order.scope == KillScope::automatic &&
+          (supervisor != 0 || process.arguments != arguments)) {
+        fact.left_alone.push_back({process.pid, process.command, supervisor});
+      } else if (!is_last && is_asked_to_end(process)) {
+        fact.processes.push_back({process.pid, process.command, supervisor});
+      } else if (signal_same_image(process.pid, file, signal) == Delivery::delivered) {
+        fact.processes.push_back({process.pid, process.command});
+      }
     }
   }
   return fact;

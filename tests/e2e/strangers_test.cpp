@@ -125,6 +125,21 @@ TEST_F(Strangers, AreFoundWhenTheFileWasReplaced) {
   EXPECT_EQ(client.status()["binaryStale"], false);
 }
 
+TEST_F(Strangers, OfTheNewFileAreFoundWhileTheServerRunsTheReplacedOne) {
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_, "--ignore-eof"}});
+  client.open();
+  directory_.copy_program("new", fake_mcp());
+  fs::rename(directory_ / "new", server_);
+  Program same({.command = {server_, "--ignore-eof"}});
+  Program other({.command = {server_, "--ignore-eof", "--ignore-term"}});
+  ASSERT_TRUE(runs(same, server_) && runs(other, server_));
+  const Json report = kill(client);
+  EXPECT_TRUE(names(report, same.pid())) << report.dump();
+  EXPECT_EQ(same.wait(), 128 + SIGTERM);
+  ASSERT_EQ(report.value("leftAlone", Json()).size(), 1) << report.dump();
+  EXPECT_EQ(report["leftAlone"][0]["pid"], other.pid());
+}
+
 TEST_F(Strangers, AreFoundWhenTheFileWasDeleted) {
   Program old({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(old, server_));
