@@ -180,15 +180,34 @@ Recipe go(const Project& project) {
   return recipe;
 }
 
+/// A file of the project, which may have comments. Discarded if there is none.
+Json json_in(const Project& project, const char* name) {
+  std::string problem;
+  const auto text = read_whole_file((project.root / name).native(), kProjectFileMax, problem);
+  return Json::parse(text.value_or(""), nullptr, false, true);
+}
+
+/// What a package of Node.js is built from.
+Words node_sources(const Project& project) {
+  const Json settings = json_in(project, "tsconfig.json");
+  const Json* const found = find(settings, {"compilerOptions", "rootDir"});
+  const fs::path top = found != nullptr && found->is_string()
+                           ? (project.root / found->get<std::string>() / "").lexically_normal()
+                           : fs::path();
+  const std::string name = top.parent_path().lexically_relative(project.root).native();
+  Words watch;
+  if (!name.empty() && !name.starts_with('.') && is_there(top)) watch = {pattern_of_file(name)};
+  if (watch.empty()) watch = present(project, {"src"});
+  if (watch.empty()) watch = deep(project, {".ts", ".mts", ".tsx"});
+  return joined(watch, present(project, {"package.json", "tsconfig.json"}));
+}
+
 Recipe node(const Project& project) {
   const bool is_ours = ends_in(project.server, {".js", ".mjs", ".cjs"}) &&
                        !is_below(project.server, "node_modules") &&
                        !is_below(project.server, "src");
-  std::string problem;
-  const auto text =
-      read_whole_file((project.root / "package.json").native(), kProjectFileMax, problem);
-  if (!is_ours || !text) return std::nullopt;
-  const Json package = parsed_json(*text);
+  const Json package = json_in(project, "package.json");
+  if (!is_ours) return std::nullopt;
   const Json* const script = find(package, {"scripts", "build"});
   if (script == nullptr) return std::nullopt;
   std::string manager = "npm";
@@ -199,9 +218,7 @@ Recipe node(const Project& project) {
                                                            {"bun.lockb", "bun"}}}) {
     if (is_there(project.root / lock)) manager = other;
   }
-  Words watch = present(project, {"src"});
-  if (watch.empty()) watch = flat(project, {".ts", ".mts", ".tsx"});
-  return Guess{.build = manager + " run build", .watch = std::move(watch)};
+  return Guess{.build = manager + " run build", .watch = node_sources(project)};
 }
 
 Recipe cmake(const Project& project) {

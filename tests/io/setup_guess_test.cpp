@@ -175,7 +175,7 @@ TEST_F(SetupGuessTest, AScriptIsBuiltByItsPackageManager) {
   folder_.write("package.json", R"({"scripts": {"build": "tsc"}})");
   folder_.write("src/server.ts", "");
   EXPECT_EQ(of({"node", "--enable-source-maps", "dist/server.js"}).build, "npm run build");
-  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("src"));
+  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("src", "package.json"));
   EXPECT_EQ(of({"node", "src/server.js"}).build, "");
   EXPECT_EQ(of({"node", "node_modules/x/server.js"}).from, "");
   folder_.write("pnpm-lock.yaml", "");
@@ -186,7 +186,26 @@ TEST_F(SetupGuessTest, SourcesBesideThePackageFileAreWatched) {
   folder_.write("package.json", R"({"scripts": {"build": "tsc"}})");
   folder_.write("server.ts", "");
   folder_.write("other.js", "");
-  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("*.ts"));
+  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("*.ts", "package.json"));
+}
+
+TEST_F(SetupGuessTest, TheSourcesOfTypeScriptAreInItsRoot) {
+  folder_.write("package.json", R"json({"scripts": {"build": "tsc"}})json");
+  folder_.write("lib/server.ts", "");
+  folder_.write("dist/server.d.mts", "");
+  EXPECT_THAT(of({"node", "dist/server.js"}).watch, ElementsAre("*.ts", "package.json"));
+  folder_.write("tsconfig.json", R"json({
+    // Where tsc reads.
+    "compilerOptions": {"rootDir": "./lib/"}})json");
+  EXPECT_THAT(of({"node", "dist/server.js"}).watch,
+              ElementsAre("lib", "package.json", "tsconfig.json"));
+  for (const char* const root : {"\".\"", "\"./\"", "\"none\"", "\"../x\"", "\"\"", "3"}) {
+    folder_.write("tsconfig.json",
+                  std::string(R"json({"compilerOptions": {"rootDir": )json") + root + "}}");
+    EXPECT_THAT(of({"node", "dist/server.js"}).watch,
+                ElementsAre("*.ts", "package.json", "tsconfig.json"))
+        << root;
+  }
 }
 
 TEST_F(SetupGuessTest, AScriptThatIsMissingIsBuiltByTheFirstStart) {
