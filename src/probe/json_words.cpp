@@ -8,9 +8,9 @@ namespace sitter {
 
 using Json = nlohmann::ordered_json;
 
-Json parsed_json(std::string_view text) {
+Json parsed_json(std::string_view text, bool allows_comments) {
   if (is_nested_deeper(text, kParsedLevelsMax)) return Json(Json::value_t::discarded);
-  return Json::parse(text, nullptr, false);
+  return Json::parse(text, nullptr, false, allows_comments);
 }
 
 Json member(const Json& json, std::string_view key) {

@@ -16,7 +16,7 @@ namespace sitter {
 inline constexpr std::size_t kParsedLevelsMax = 500;
 
 /// Discarded if the text is not valid JSON, or nested more than `kParsedLevelsMax` levels deep.
-nlohmann::ordered_json parsed_json(std::string_view text);
+nlohmann::ordered_json parsed_json(std::string_view text, bool allows_comments = false);
 
 /// Null if there is no such member.
 nlohmann::ordered_json member(const nlohmann::ordered_json& json, std::string_view key);

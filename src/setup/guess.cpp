@@ -184,7 +184,7 @@ Recipe go(const Project& project) {
 Json json_in(const Project& project, const char* name) {
   std::string problem;
   const auto text = read_whole_file((project.root / name).native(), kProjectFileMax, problem);
-  return Json::parse(text.value_or(""), nullptr, false, true);
+  return parsed_json(text.value_or(""), true);
 }
 
 /// What a package of Node.js is built from.
@@ -401,16 +401,13 @@ Guess told_by(const Project& project, const std::string& file, Guess guess,
   return guess;
 }
 
-}  // namespace
-
-Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
-            const Asking& asking) {
-  const fs::path file = file_of(words, directory);
+/// The guess about a server with this file.
+Guess by_file(const fs::path& file, const fs::path& start, bool runs_elsewhere,
+              const Asking& asking) {
   // A variable of the client may stand for any folder.
   if (file.empty() || file.native().find("${") != std::string::npos) {
     return {.problem = "the command names no file of a project"};
   }
-  const fs::path start = fs::path(directory).lexically_normal();
   const fs::path server = (start / file).lexically_normal();
   for (fs::path root = server.parent_path();; root = root.parent_path()) {
     // A folder of builds has a Makefile too, which CMake has written.
@@ -438,6 +435,88 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
     return told_by(rest, "the folder of " + file.lexically_normal().native(), std::move(*recipe),
                    start, runs_elsewhere);
   }
+}
+
+/// The nearest folder, from `start` upwards, with a project file of this kind. Empty if there is
+/// none.
+fs::path nearest(fs::path start, const Kind& kind) {
+  while (project_file(start, kind).empty()) {
+    if (start == start.parent_path()) return {};
+    start = start.parent_path();
+  }
+  return start;
+}
+
+// Commands that build what they run.
+
+Recipe go_run(const Project&) { return Guess{.watch = {"*.go"}}; }
+
+Recipe cargo_run(const Project& project) {
+  const Words sources = present(project, {"src"});
+  return Guess{.watch = joined(sources.empty() ? Words{"*.rs"} : sources, {"Cargo.toml"})};
+}
+
+Recipe dotnet_run(const Project&) { return Guess{.watch = {"*.cs"}}; }
+
+/// The guess about `go run` and the like. Nothing if the command is none, or runs a published
+/// package.
+std::optional<Guess> by_runner(const Words& words, const fs::path& start, bool runs_elsewhere) {
+  const std::string program = fs::path(words.front()).filename().native();
+  const bool is_published = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find('@') != std::string::npos;
+  });
+  if (words.size() < 2 || words[1] != "run" || is_published) return std::nullopt;
+  const Kind kind = program == "go"       ? Kind{"go.mod", go_run}
+                    : program == "cargo"  ? Kind{"Cargo.toml", cargo_run}
+                    : program == "dotnet" ? Kind{".csproj", dotnet_run}
+                                          : Kind{};
+  if (kind.recipe == nullptr) return std::nullopt;
+  const fs::path root = nearest(start, kind);
+  if (root.empty()) {
+    return Guess{.problem =
+                     fmt::format("{} run needs a {}, and there is none", program, kind.file)};
+  }
+  const Project project{root, {}, {}};
+  return told_by(project, project_file(root, kind), *kind.recipe(project), start, runs_elsewhere);
+}
+
+/// The guess about `npm start` and `npm run NAME`. Nothing if the command is none.
+std::optional<Guess> by_package_script(const Words& words, const fs::path& start,
+                                       bool runs_elsewhere, const Asking& asking) {
+  const std::string program = fs::path(words.front()).filename().native();
+  const bool is_manager =
+      program == "npm" || program == "pnpm" || program == "yarn" || program == "bun";
+  std::string name;
+  if (words.size() > 1 && words[1] == "start") name = "start";
+  if (words.size() > 2 && words[1] == "run" && !is_script(words[2])) name = words[2];
+  const fs::path root = nearest(start, {"package.json", node});
+  if (!is_manager || name.empty() || root.empty()) return std::nullopt;
+  const Project project{root, {}, asking};
+  const Json package = json_in(project, "package.json");
+  const Json* const script = find(package, {"scripts", name});
+  if (script == nullptr || !script->is_string()) {
+    return Guess{.problem = "package.json has no script " + name};
+  }
+  const auto command = split_words(script->get<std::string>());
+  const bool is_single = command && !command->empty() &&
+                         script->get<std::string>().find_first_of("&|;") == std::string::npos;
+  if (!is_single) {
+    return told_by(project, "package.json", Guess{.watch = node_sources(project)}, start,
+                   runs_elsewhere);
+  }
+  const fs::path file = file_of(*command, root);
+  const bool is_whole = root == start || file.empty();
+  return by_file(is_whole ? file : root / file, start, runs_elsewhere, asking);
+}
+
+}  // namespace
+
+Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere,
+            const Asking& asking) {
+  const fs::path start = fs::path(directory).lexically_normal();
+  if (auto found = by_runner(words, start, runs_elsewhere)) return *found;
+  if (auto found = by_package_script(words, start, runs_elsewhere, asking)) return *found;
+  return by_file(file_of(words, start), start, runs_elsewhere, asking);
 }
 
 }  // namespace sitter::setup

@@ -470,6 +470,45 @@ TEST_F(SetupGuessTest, AScriptIsNotBuiltByGo) {
   EXPECT_THAT(of({"./start.sh"}).watch, ElementsAre("*.sh"));
 }
 
+TEST_F(SetupGuessTest, WhatBuildsItselfIsOnlyWatched) {
+  const auto expect = [&](const Words& words, const std::string& from, const Words& watch) {
+    EXPECT_EQ(of(words).from, from) << ::testing::PrintToString(words);
+    EXPECT_EQ(of(words).build, "") << ::testing::PrintToString(words);
+    EXPECT_EQ(of(words).watch, watch) << ::testing::PrintToString(words);
+  };
+  EXPECT_EQ(of({"cargo", "run"}).problem, "cargo run needs a Cargo.toml, and there is none");
+  folder_.write("go.mod", "");
+  folder_.write("cmd/x/main.go", "");
+  for (const char* const package : {".", "main.go", "./cmd/x"}) {
+    expect({"go", "run", package}, "go.mod", {"*.go"});
+  }
+  expect({"go", "run", "example.com/x@latest"}, "", {});
+  folder_.write("Cargo.toml", "");
+  expect({"cargo", "run", "--release"}, "Cargo.toml", {"*.rs", "Cargo.toml"});
+  folder_.write("src/main.rs", "");
+  expect({"cargo", "run"}, "Cargo.toml", {"src", "Cargo.toml"});
+  folder_.write("x.csproj", "");
+  expect({"dotnet", "run"}, "x.csproj", {"*.cs"});
+  folder_.write("package.json", R"json({"scripts": {"start": "tsc && node dist/x.js"}})json");
+  expect({"npm", "start"}, "package.json", {"src", "package.json"});
+  expect({"npm", "run", "start"}, "package.json", {"src", "package.json"});
+  EXPECT_EQ(guess({"go", "run", "."}, folder_ / "cmd/x", false).watch, Words{folder_ / "**/*.go"});
+}
+
+TEST_F(SetupGuessTest, TheStartScriptOfAPackageSaysWhatIsBuilt) {
+  folder_.write("src/x.ts", "");
+  folder_.write("package.json",
+                R"json({"scripts": {"build": "tsc", "start": "node dist/x.js"}})json");
+  EXPECT_EQ(of({"npm", "start"}).build, "npm run build");
+  EXPECT_THAT(of({"npm", "start"}).watch, ElementsAre("src", "package.json"));
+  folder_.write("package.json",
+                R"json({"scripts": {"start": "tsx src/x.ts", "b": "npm run b"}})json");
+  EXPECT_EQ(of({"npm", "start"}).build, "");
+  EXPECT_THAT(of({"npm", "start"}).watch, ElementsAre("src"));
+  EXPECT_EQ(of({"npm", "run", "b"}).from, "");
+  EXPECT_EQ(of({"npm", "run", "c"}).problem, "package.json has no script c");
+}
+
 TEST_F(SetupGuessTest, AnArchiveOfJavaFitsNoBuildFile) {
   EXPECT_EQ(of({"java", "-jar", "target/notes-1.0.jar"}).problem,
             "no build file fits target/notes-1.0.jar");
