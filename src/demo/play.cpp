@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/shell_word.hpp"
 #include "probe/json_words.hpp"
 #include "sitter/version.hpp"
-#include "terminal/format.hpp"
 #include "terminal/hunk.hpp"
 
 namespace sitter {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "core/base/shell_word.hpp"
 #include "help/commands.hpp"
 #include "help/help.hpp"
 #include "options/raw_options.hpp"
-#include "terminal/format.hpp"
 
 namespace sitter {
 namespace {

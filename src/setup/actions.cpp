@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
 #include "core/http/url.hpp"
 #include "setup/bridge_command.hpp"

@@ -7,11 +7,11 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
 #include "options/options.hpp"
 #include "setup/client_program.hpp"
 #include "setup/guess.hpp"
-#include "terminal/format.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/shell_word.hpp"
 #include "core/rebuild/watch_filter.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/system/file_descriptor.hpp"
@@ -24,7 +25,6 @@
 #include "probe/json_words.hpp"
 #include "setup/build_tools.hpp"
 #include "setup/document.hpp"
-#include "terminal/format.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -18,23 +18,6 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
 
 }  // namespace
 
-std::string shell_word(std::string_view word) {
-  const bool is_plain =
-      !word.empty() && word.find_first_not_of(
-                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                           "_-./+=:,@%") == word.npos;
-  if (is_plain) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns) {
   std::vector<std::string> lines;
   while (columns > 0 && character_count(line) > columns) {

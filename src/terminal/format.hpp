@@ -10,9 +10,6 @@ namespace sitter {
 /// The columns that help and pages use.
 inline constexpr std::size_t kPageWidth = 80;
 
-/// The word as a shell reads it back: in single quotes if it has to be.
-std::string shell_word(std::string_view word);
-
 /// Breaks a line at its spaces into lines of at most `columns` characters. A word that is longer
 /// is cut. The spaces at the beginning stay, and those at a break are dropped. With 0 columns, the
 /// line stays whole.

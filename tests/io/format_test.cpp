@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
