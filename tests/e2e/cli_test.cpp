@@ -206,7 +206,7 @@ TEST_F(Cli, AKillEndsTheRunningCalls) {
   EXPECT_EQ(client.living().size(), before);
   const Json status = client.status();
   EXPECT_THAT(status["summary"].get<std::string>(),
-              StartsWith("No description of the tool is in use; the server was killed"));
+              StartsWith("No description of the tool is in use; just now, the server was killed"));
   EXPECT_FALSE(status["history"][0].contains("exit"));
 }
 

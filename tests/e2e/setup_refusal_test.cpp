@@ -44,7 +44,7 @@ TEST_F(SetupRefusal, WhatCannotBeDoneIsOneSentenceAndChangesNothing) {
   EXPECT_THAT(refusal({"qwen", "--wrap", "a"}), HasSubstr("only bad, none, sse"));
   EXPECT_THAT(refusal({"qwen", "--wrap", "sse"}), HasSubstr("HTTP+SSE"));
   EXPECT_THAT(refusal({"qwen", "--wrap", "none"}), HasSubstr("neither a command nor a URL"));
-  EXPECT_THAT(refusal({"qwen", "--wrap", "bad"}), HasSubstr("no object"));
+  EXPECT_THAT(refusal({"qwen", "--wrap", "bad"}), HasSubstr("not an object"));
   EXPECT_THAT(refusal({"codex", "--wrap", "web"}), HasSubstr("bearer_token_env_var"));
   EXPECT_THAT(refusal({"cursor", "--wrap", "a"}), HasSubstr("register one with"));
   EXPECT_EQ(everything(), before);

@@ -151,7 +151,7 @@ TEST_F(CliOptionsTest, WhatIsWrongIsNamedWithItsOptionAndWhatToDo) {
   EXPECT_EQ(complaint(),
             "--cli: 'it's' has a quote that does not end: add the other one, or put \\ before it");
   raw.tool = std::string(1000, 'x') + "\"";
-  EXPECT_THAT(complaint(), HasSubstr("x… [901 byte cut]' has a quote"));
+  EXPECT_THAT(complaint(), HasSubstr("x… [901 bytes cut]' has a quote"));
   raw.tool = "notes";
   raw.schema_arguments = " ";
   EXPECT_EQ(complaint(),

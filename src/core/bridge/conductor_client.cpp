@@ -391,7 +391,8 @@ void Conductor::cancel(const Message& message, Line line) {
     // The status says what the server has done since.
     const Child* const child = servers_.generations().find(request->gen);
     if (child != nullptr) servers_.look_at_process(*child);
-    news_.on_given_up();
+    // A cancelled run of a tool is ended.
+    if (servers_.traits().has_process) news_.on_given_up();
   }
   desk_.requests().cancel(*request);
 }
