@@ -45,6 +45,19 @@ TEST_F(BridgeCrashTest, ACrashThatAnsweredNoCallIsToldWithItsCoreDump) {
   EXPECT_THAT(text_of_call(5, 2), HasSubstr("[mcp-sitter] Its core dump is /core."));
 }
 
+TEST_F(BridgeCrashTest, WhatHoldsForTwoCrashesIsToldOnce) {
+  config.restarts = BridgeConfig::Restarts::eager;
+  open_session();
+  crashes(1, "No core dump was made");
+  time_passes(seconds(1));
+  opens(2);
+  crashes(2, "No core dump was made");
+  time_passes(seconds(2));
+  const std::string text = text_of_call(5, 3);
+  EXPECT_EQ(text.find("No core dump"), text.rfind("No core dump"));
+  EXPECT_THAT(text, HasSubstr("No core dump"));
+}
+
 TEST_F(BridgeCrashTest, AStackThatComesLateIsToldAllTheSame) {
   open_session();
   crashes(1, "Its core dump is /core");

@@ -120,6 +120,12 @@ TEST_F(BridgeWatchTest, ABuildThatWritesIntoWatchedFoldersDoesNotStartItselfForE
   EXPECT_EQ(builds, 3);
   EXPECT_THAT(logs(), Contains(HasSubstr("gen.h changes in each reload")));
   EXPECT_EQ(watch()["writtenByReloads"], nlohmann::json({"gen.h"}));
+  client(call(50, "echo"));
+  child(4, result(50, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("[mcp-sitter] gen.h changes in each reload"));
+  client(call(51, "echo"));
+  child(4, result(51, text_result("x")));
+  EXPECT_EQ(answer_text(), "x");
 }
 
 TEST_F(BridgeWatchTest, ASaveWhileTheNewServerHangsInItsOpeningStartsAnother) {

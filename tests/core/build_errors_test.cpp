@@ -280,7 +280,8 @@ TEST(BuildErrorsTest, WithoutAPlaceTheLinesThatLookLikeErrorsCount) {
 TEST(BuildErrorsTest, SummariesAloneAreNoErrors) {
   for (const std::string summary :
        {"make[1]: *** [Makefile:3: all] Error 1", "make: *** Waiting for unfinished jobs....",
-        "FAILED: a.o", "ninja: build stopped: subcommand failed.", "Found 2 errors.",
+        "gmake[2]: *** [CMakeFiles/app.dir/build.make:76: a.o] Error 1", "FAILED: a.o",
+        "ninja: build stopped: subcommand failed.", "Found 2 errors.",
         "error: could not compile `app` (bin \"app\") due to 3 previous errors", "2 errors",
         "collect2: error: ld returned 1 exit status", "Build FAILED.", "    1 Error(s)",
         "clang: error: linker command failed with exit code 1 (use -v to see invocation)",

@@ -113,6 +113,9 @@ TEST(CoreDump, TheStackIsOneLine) {
   EXPECT_EQ(stack_in("                #0  0x00007f01 raise (libc.so.6 + 0x3c)\n"
                      "                #1  0x00007f02 main (server + 0x11)\n"),
             "raise < main");
+  EXPECT_EQ(stack_in("Stack trace of thread 7:\n#0  0x00007f01 main (server + 0x11)\n\n"
+                     "Stack trace of thread 8:\n#0  0x00007f02 __poll (libc.so.6 + 0x3c)\n"),
+            "main");
   EXPECT_EQ(stack_in("No stack.\n"), "");
 }
 

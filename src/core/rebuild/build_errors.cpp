@@ -68,7 +68,7 @@ bool is_summary(std::string_view line) {
   static const Pattern summary(
       R"re((?i)^\W*(\d+ warnings? and )?(\d+|no) (errors?|failures?|failed|warning\(s\)|error\(s\))(\W|$))re"
       R"re(|\bfound \d+ errors?\b|\btoo many errors\b|\berrors occurred\b|because of errors)re"
-      R"re(|\bmake(\[\d+\])?: \*\*\* (\[|waiting))re"
+      R"re(|\bg?make(\[\d+\])?: \*\*\* (\[|waiting))re"
       R"re(|^FAILED: |^ninja: build stopped|^npm (ERR!|error))re"
       R"re(|^error: (could not compile|aborting due to)|\bbuild failed\b|\bcompilation error\b)re"
       R"re(|\bexit(ed with)? (code|status):? -?\d|\(exit \d+\)|\bld returned \d)re"

@@ -63,12 +63,11 @@ std::optional<Instant> Watch::deadline() const {
 std::optional<Watch::Trigger> Watch::due(const Turn& turn) {
   const bool is_due = changes_.is_settled(turn.now);
   for (const std::string& file : changes_.take_newly_own()) {
-    turn.log(
-        Level::warn,
-        fmt::format("{} changes in each reload, so it is taken for the work of the reloads and "
-                    "causes no further reload, until something changes at another time; "
-                    "--watch '!NAME' leaves it out",
-                    one_line(file)));
+    own_news_ = fmt::format(
+        "{} changes in each reload, so it is taken for the work of the reloads and causes no "
+        "further reload, until something changes at another time; --watch '!NAME' leaves it out",
+        one_line(file));
+    turn.log(Level::warn, own_news_);
   }
   if (!is_due) {
     unserved_.forget_unread();

@@ -73,6 +73,9 @@ class Watch {
   /// Whether the model must still be told of the problem.
   bool has_news() const { return has_news_; }
   void on_told() { has_news_ = false; }
+  /// Which files cause no reload any more, if the model was not told yet; otherwise empty.
+  const std::string& own_news() const { return own_news_; }
+  void on_own_told() { own_news_.clear(); }
   const std::optional<Trigger>& last_trigger() const { return last_trigger_; }
   /// The files that are assumed to be written by the reloads themselves.
   std::vector<std::string> own() const { return changes_.own(); }
@@ -85,6 +88,7 @@ class Watch {
   std::string problem_;
   std::vector<std::string> unmatched_;
   bool has_news_ = false;
+  std::string own_news_;
   std::optional<Trigger> last_trigger_;
 };
 

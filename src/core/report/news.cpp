@@ -117,7 +117,8 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 }
 
 bool News::has_notice() const {
-  return notices_.has_any() || rebuilds_.watch().has_news() || has_lint_news() ||
+  const Watch& watch = rebuilds_.watch();
+  return notices_.has_any() || watch.has_news() || !watch.own_news().empty() || has_lint_news() ||
          has_noise_news() || !given_up_text().empty();
 }
 
@@ -207,6 +208,7 @@ NoticeFacts News::known_for_notice() const {
   if (const auto& failure = servers_.starts().last_failure()) known.failed_start = failure->end;
   known.noise = servers_.history().noise();
   if (rebuilds_.watch().has_news()) known.watch_problem = rebuilds_.watch().problem();
+  known.own_writes = rebuilds_.watch().own_news();
   if (has_lint_news()) known.lint = lints_.news();
   known.given_up = given_up_text();
   known.status_tool = names.name(Builtin::status);
@@ -224,6 +226,7 @@ NoticeFacts News::known_for_notice() const {
 
 void News::on_notice_told() {
   if (notices_.shown_watch_problem() == rebuilds_.watch().problem()) rebuilds_.watch().on_told();
+  rebuilds_.watch().on_own_told();
   lints_.on_told(notices_.shown_lint());
   if (notices_.has_shown_old_code()) old_code_.on_told();
   has_given_up_news_ = false;

@@ -123,6 +123,7 @@ std::string Notices::remarks(const NoticeFacts& known) const {
         "[mcp-sitter] a call that is made again after each restart (--replay-call) failed: {}",
         one_line(failure)));
   }
+  if (!known.own_writes.empty()) lines.push_back(kTag + known.own_writes + ".");
   if (!known.given_up.empty()) lines.push_back(kTag + known.given_up + ".");
   if (!known.watch_problem.empty()) {
     lines.push_back(

@@ -41,6 +41,8 @@ struct NoticeFacts {
   std::optional<BuildResult> failed_build;
   /// Why not every save is noticed, if the model was not told yet.
   std::string watch_problem;
+  /// Which watched files cause no reload any more, and why, if the model was not told yet.
+  std::string own_writes;
   /// Which calls the client has given up, and what the server does, as a clause.
   std::string given_up;
   /// The findings of the lint that the model was not told yet.
@@ -80,6 +82,7 @@ class Notices {
   void on_reload_failed(std::string text);
   /// Another line about a crash, for the model.
   void on_crash(std::string line) {
+    std::erase(owed_.crash_lines, line);
     owed_.crash_lines.push_back(std::move(line));
     if (owed_.crash_lines.size() > limits::kCrashLinesMax) {
       owed_.crash_lines.erase(owed_.crash_lines.begin());

@@ -169,7 +169,9 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
 std::string stack_in(std::string_view output) {
   std::vector<std::string> frames;
   for (const std::string_view line : text_lines(output)) {
-    if (frames.size() == kFramesMax) break;
+    // coredumpctl shows the thread that has crashed first.
+    const bool is_next_thread = !frames.empty() && line.find("Stack trace of thread") != line.npos;
+    if (frames.size() == kFramesMax || is_next_thread) break;
     std::string frame = frame_in(line);
     // gdb shows the innermost frame once more, before the stack.
     const bool is_repeated = frames.size() == 1 && frames.front() == frame;
