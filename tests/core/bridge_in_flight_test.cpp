@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "core/client/client_requests.hpp"
 #include "support/bridge_script.hpp"
 
@@ -496,10 +498,18 @@ TEST_F(BridgeInFlightTest, TheStatusNamesACallThatTheClientHasGivenUp) {
   EXPECT_THAT(summary(), Not(HasSubstr("given up")));
 }
 
-TEST_F(BridgeInFlightTest, TheNextResultNamesACallThatTheClientHasGivenUpOnce) {
+/// The cancellation of an official client that has waited for long enough.
+std::string times_out(int id) {
+  return notification("notifications/cancelled",
+                      fmt::format(R"json({{"requestId":{},"reason":"McpError: MCP error )json"
+                                  R"json(-32001: Request timed out"}})json",
+                                  id));
+}
+
+TEST_F(BridgeInFlightTest, TheNextResultNamesACallThatTookTooLongOnce) {
   client(call(5, "work"));
   activity = "process 1001 is sleeping in pipe_read";
-  client(cancelled(5));
+  client(times_out(5));
   time_passes(seconds(8));
   client(call(6, "echo"));
   child(1, result(6, text_result("x")));
@@ -512,13 +522,18 @@ TEST_F(BridgeInFlightTest, TheNextResultNamesACallThatTheClientHasGivenUpOnce) {
   EXPECT_EQ(answer_text(), "x");
 }
 
-TEST_F(BridgeInFlightTest, ACallThatIsAnsweredLateIsNotNamed) {
+TEST_F(BridgeInFlightTest, ACallThatIsAnsweredLateOrStoppedByTheUserIsNotNamed) {
+  client(call(4, "work"));
   client(call(5, "work"));
-  client(cancelled(5));
-  child(1, result(5, text_result("late")));
+  client(times_out(4));
+  child(1, result(4, text_result("late")));
   done();
   client(call(6, "echo"));
   child(1, result(6, text_result("x")));
+  EXPECT_EQ(answer_text(), "x");
+  client(cancelled(5));
+  client(call(7, "echo"));
+  child(1, result(7, text_result("x")));
   EXPECT_EQ(answer_text(), "x");
 }
 

@@ -86,6 +86,8 @@ std::string Child::answer_to_call(const Asked& asked) {
   if (asked.method == "resources/list") {
     return page_of("resources", {R"json({"uri":"file:///a","name":"a"})json"}, "");
   }
+  if (asked.method == "prompts/get") return R"json("messages":[])json";
+  if (asked.method == "resources/read") return R"json("contents":[ ])json";
   if (asked.method != "tools/call") return R"json("x":1.0)json";
   if (asked.wants_task) return R"json("task":{"taskId":"7"},"content":[])json";
   if (random_.chance(4)) return R"json("nothing":true)json";
@@ -147,8 +149,9 @@ void Child::result(const Asked& asked, std::string_view members) {
   const bool has_type = members.find("\"resultType\":") != members.npos;
   const bool is_complete = members.find("\"resultType\":\"complete\"") != members.npos;
   said.has_result_type = has_type;
-  said.has_content = members.find("\"content\":[") != members.npos && !asked.wants_task &&
-                     (!has_type || is_complete);
+  const auto has = [&](std::string_view key) { return members.find(key) != members.npos; };
+  said.has_content = (has("\"content\":[") || has("\"messages\":[") || has("\"contents\":[")) &&
+                     !asked.wants_task && (!has_type || is_complete);
   said.is_discovery = members.find("\"supportedVersions\":[") != members.npos;
   said.has_structure = members.find("\"structuredContent\"") != members.npos;
   said.is_error = members.find("\"isError\":true") != members.npos;

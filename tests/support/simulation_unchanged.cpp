@@ -14,9 +14,9 @@ using json = nlohmann::json;
 
 namespace {
 
-/// The item that turns `original` into `line` when it is inserted at one place: content, a tool, or
-/// text behind the message of an error. It is empty if both are the same. Returns nothing if there
-/// is no such item.
+/// The item that turns `original` into `line` when it is inserted at one place: content, a message,
+/// a tool, or text behind the message of an error. It is empty if both are the same. Returns
+/// nothing if there is no such item.
 std::optional<std::string_view> inserted_into(std::string_view original, std::string_view line) {
   if (line.size() < original.size()) return std::nullopt;
   const auto same = std::mismatch(original.begin(), original.end(), line.begin());
@@ -30,6 +30,9 @@ std::optional<std::string_view> inserted_into(std::string_view original, std::st
     if (text.starts_with(R"json(\n\n[mcp-sitter] )json")) return text;
     if (text.starts_with(',')) text.remove_prefix(1);
     if (text.starts_with(R"json({"type":"text","text":"[mcp-sitter] )json") ||
+        text.starts_with(
+            R"json({"role":"user","content":{"type":"text","text":"[mcp-sitter] )json") ||
+        text.starts_with(R"json({"uri":"mcp-sitter:notice",)json") ||
         text.starts_with(R"json({"name":")json")) {
       return text;
     }

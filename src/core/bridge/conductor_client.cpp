@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
@@ -25,6 +26,14 @@ namespace {
 bool must_keep(const ClientRequest& request, Line line, bool is_replayed) {
   if (is_replayed) return line.text().size() <= limits::kReplayLineMax;
   return request.method == Method::initialize || is_setting(request.method);
+}
+
+/// Whether the client has given the request up because it took too long. A user who stops a call
+/// needs no word about it. The official clients say "Request timed out".
+bool is_timeout(const Message& cancellation) {
+  const std::string reason =
+      ascii_lower(json_decoded(member(cancellation.params_raw, "reason")).value_or(""));
+  return reason.find("timed out") != reason.npos || reason.find("timeout") != reason.npos;
 }
 
 }  // namespace
@@ -391,8 +400,8 @@ void Conductor::cancel(const Message& message, Line line) {
     // The status says what the server has done since.
     const Child* const child = servers_.generations().find(request->gen);
     if (child != nullptr) servers_.look_at_process(*child);
-    // A cancelled run of a tool is ended.
-    if (servers_.traits().has_process) news_.on_given_up();
+    request->more().has_timed_out = is_timeout(message);
+    if (request->extra->has_timed_out) news_.on_timed_out();
   }
   desk_.requests().cancel(*request);
 }

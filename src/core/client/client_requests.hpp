@@ -104,8 +104,9 @@ struct ClientRequest {
     std::string progress_token;
     /// Since when the request has waited for a child that refuses it again and again.
     std::optional<Instant> refused_since;
-    /// When the client has cancelled the request.
+    /// When the client has cancelled the request, and whether it took too long for the client.
     Instant cancelled_at{};
+    bool has_timed_out = false;
     /// The held answer.
     OwnedLine answer;
     /// The held answer is an error that may only mean that the child was not opened.

@@ -21,6 +21,8 @@ struct ClientStatus {
   struct GivenUp {
     std::string tool;
     Milliseconds age{};
+    /// It took too long for the client.
+    bool has_timed_out = false;
   };
   /// The oldest first.
   std::vector<GivenUp> given_up;

@@ -263,7 +263,8 @@ ClientStatus Desk::status() const {
   for (const ClientRequest* const request : requests_.cancelled()) {
     if (request->method != Method::tools_call) continue;
     const auto age = now_.steady - request->extra->cancelled_at;
-    status.given_up.push_back({request->tool, std::chrono::duration_cast<Milliseconds>(age)});
+    status.given_up.push_back({request->tool, std::chrono::duration_cast<Milliseconds>(age),
+                               request->extra->has_timed_out});
   }
   return status;
 }

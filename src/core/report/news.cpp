@@ -21,8 +21,6 @@ namespace {
 /// bound of any excerpt.
 constexpr std::size_t kReloadLinesMax = 30;
 
-const std::string kTag = "[mcp-sitter] ";
-
 /// Stands for the notice among the contents of a resource.
 constexpr std::string_view kNoticeUri = "mcp-sitter:notice";
 
@@ -119,14 +117,15 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 bool News::has_notice() const {
   const Watch& watch = rebuilds_.watch();
   return notices_.has_any() || watch.has_news() || !watch.own_news().empty() || has_lint_news() ||
-         has_noise_news() || !given_up_text().empty();
+         has_noise_news() || !timeout_text().empty();
 }
 
-/// What is to be told of calls that the client has given up; empty if there is nothing.
-std::string News::given_up_text() const {
+/// What is to be told of calls that took too long for the client; empty if there is nothing.
+std::string News::timeout_text() const {
   const Child* const child = servers_.generations().shown();
-  if (!has_given_up_news_ || child == nullptr) return {};
-  const auto calls = desk_.status().given_up;
+  if (!has_timeout_news_ || child == nullptr) return {};
+  auto calls = desk_.status().given_up;
+  std::erase_if(calls, [](const auto& call) { return !call.has_timed_out; });
   if (calls.empty()) return {};
   return given_up_clause(calls, child->activity, desk_.names().name(Builtin::child_stderr));
 }
@@ -210,7 +209,7 @@ NoticeFacts News::known_for_notice() const {
   if (rebuilds_.watch().has_news()) known.watch_problem = rebuilds_.watch().problem();
   known.own_writes = rebuilds_.watch().own_news();
   if (has_lint_news()) known.lint = lints_.news();
-  known.given_up = given_up_text();
+  known.given_up = timeout_text();
   known.status_tool = names.name(Builtin::status);
   known.stderr_tool = names.name(Builtin::child_stderr);
   known.log_tool = names.name(Builtin::build_log);
@@ -229,7 +228,7 @@ void News::on_notice_told() {
   rebuilds_.watch().on_own_told();
   lints_.on_told(notices_.shown_lint());
   if (notices_.has_shown_old_code()) old_code_.on_told();
-  has_given_up_news_ = false;
+  has_timeout_news_ = false;
   catalogs_.mark_told();
   if (Child* const child = servers_.generations().serving())
     desk_.opening().on_told(child->handshake.opened_with());
@@ -291,7 +290,7 @@ void News::lint_result(std::string_view tool, std::string_view result) {
 
 void News::on_call(Generation gen) {
   old_code_.on_call(gen, now_, out_);
-  const Child* const child = has_given_up_news_ ? servers_.generations().find(gen) : nullptr;
+  const Child* const child = has_timeout_news_ ? servers_.generations().find(gen) : nullptr;
   if (child != nullptr) servers_.look_at_process(*child);
 }
 

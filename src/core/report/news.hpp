@@ -58,8 +58,8 @@ class News {
   /// Takes from the servers what repeated calls have brought.
   void take_replay_remarks();
   void on_serving(const Child& child);
-  /// The client has given up a call that the server has not answered.
-  void on_given_up() { has_given_up_news_ = true; }
+  /// The client has given up a call because it took too long.
+  void on_timed_out() { has_timeout_news_ = true; }
   /// A child has written to stdout what is not a message.
   void on_noise() { notices_.on_news(); }
   /// The rebuild is over: tells its callers and the model, and begins the next.
@@ -143,7 +143,7 @@ class News {
   void lint_tools();
   void lint_result(std::string_view tool, std::string_view result);
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
-  std::string given_up_text() const;
+  std::string timeout_text() const;
   std::string old_code_in(const ClientRequest& request) const;
   bool says_old_code() const;
   bool runs_built_since(const Child& child, WallTime change) const;
@@ -177,8 +177,8 @@ class News {
   Rebuilds& rebuilds_;
 
   Notices notices_;
-  /// A call was given up since the last notice.
-  bool has_given_up_news_ = false;
+  /// A call has timed out since the last notice.
+  bool has_timeout_news_ = false;
   Catalogs catalogs_;
   Lints lints_;
   OldCode old_code_;

@@ -14,8 +14,6 @@
 namespace sitter {
 namespace {
 
-const std::string kTag = "[mcp-sitter] ";
-
 void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
   const std::size_t shown = std::min(known.lint.size(), limits::kLintShownMax);
   for (std::size_t i = 0; i < shown; ++i) {

@@ -57,6 +57,9 @@ struct NoticeFacts {
   std::string call_tool;
 };
 
+/// Begins each text of the bridge that stands among those of the server.
+inline const std::string kTag = "[mcp-sitter] ";
+
 /// Whether text can be put into this raw result of a tools/call.
 bool takes_text(std::string_view result);
 /// Puts text into a result that takes it. Usually the text comes first, so that the model reads it
