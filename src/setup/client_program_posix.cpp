@@ -35,7 +35,7 @@ constexpr std::chrono::milliseconds kRound{20};
 /// `cargo metadata` writes some MiB about the largest workspaces.
 constexpr std::size_t kOutputMax = std::size_t{32} << 20;
 
-enum class Kind {
+enum class Runs {
   client,  ///< its stderr counts, and what it has started may stay
   tool,    ///< what it has started is killed at its end
 };
@@ -59,7 +59,7 @@ bool has_ended(pid_t pid) {
 
 /// Reads what the program writes until the program itself has ended: what it has started may keep
 /// the pipe open, or write into it for ever. At the limits, the program is killed with its group.
-Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds time, Kind kind) {
+Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds time, Runs kind) {
   fcntl(from.number(), F_SETFL, O_NONBLOCK);
   const auto deadline = std::chrono::steady_clock::now() + time;
   Run run;
@@ -75,7 +75,7 @@ Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds tim
     if (is_over && count <= 0) break;
     if (!is_over && has_ended(pid)) {
       is_over = true;
-      if (kind == Kind::tool) kill(-pid, SIGKILL);
+      if (kind == Runs::tool) kill(-pid, SIGKILL);
     }
     run.is_late = std::chrono::steady_clock::now() >= deadline;
     run.is_too_long = run.output.size() > kOutputMax;
@@ -85,7 +85,7 @@ Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds tim
   return run;
 }
 
-Run run_in(const std::string& folder, const Words& words, Kind kind,
+Run run_in(const std::string& folder, const Words& words, Runs kind,
            std::chrono::milliseconds time) {
   auto pipe = platform::open_pipe();
   posix_spawn_file_actions_t actions;
@@ -95,7 +95,7 @@ Run run_in(const std::string& folder, const Words& words, Kind kind,
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   if (pipe) {
     posix_spawn_file_actions_adddup2(&actions, pipe->write_end.number(), STDOUT_FILENO);
-    if (kind == Kind::client)
+    if (kind == Runs::client)
       posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   }
   posix_spawnattr_t group;
@@ -105,7 +105,7 @@ Run run_in(const std::string& folder, const Words& words, Kind kind,
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::vector<char*> environment;
-  if (kind == Kind::tool) {
+  if (kind == Runs::tool) {
     // Of two entries with the same name, the first counts.
     for (const char* const entry : kToolVariables) environment.push_back(const_cast<char*>(entry));
   }
@@ -135,7 +135,7 @@ std::string program_in_path(const std::string& name) {
 }
 
 void run_program(const Words& words) {
-  const Run run = run_in(".", words, Kind::client, kWait);
+  const Run run = run_in(".", words, Runs::client, kWait);
   if (run.status != 0) {
     throw Failure{fmt::format("{}: {}", words.front(), brief(run.output, kShownMax))};
   }
@@ -146,7 +146,7 @@ std::string output_of(const Words& words, const std::string& folder,
   Words found = words;
   found.front() = program_in_path(words.front());
   if (found.front().empty()) throw Failure{fmt::format("there is no {} in PATH", words.front())};
-  Run run = run_in(folder, found, Kind::tool, time);
+  Run run = run_in(folder, found, Runs::tool, time);
   if (run.is_late) throw Failure{fmt::format("{} takes too long", words.front())};
   if (run.is_too_long) throw Failure{fmt::format("{} says too much", words.front())};
   if (run.status != 0) throw Failure{fmt::format("{} fails here", words.front())};
