@@ -13,7 +13,7 @@ class BridgeLongBuildTest : public BridgeRebuildTest {
     open_session();
     client(rebuild(1, arguments));
     time_passes(seconds(100));
-    EXPECT_THAT(done(), Contains(HasSubstr("the build is still running (100s)")));
+    EXPECT_THAT(done(), Contains(HasSubstr("still building (100s)")));
   }
 };
 
@@ -27,7 +27,7 @@ TEST_F(BridgeLongBuildTest, ACallIsAnsweredAfterAHundredSeconds) {
   const auto answer = rebuilt();
   EXPECT_FALSE(answer.value("isError", false));
   EXPECT_EQ(text_of(answer),
-            "[mcp-sitter] the build is still running (100s, [412/900] CC a.c): call "
+            "[mcp-sitter] still building (100s, [412/900] CC a.c); it goes on: call "
             "sitter_rebuild again to wait.");
   dies(build(1), 0);
   opens(2);
@@ -47,8 +47,8 @@ TEST_F(BridgeLongBuildTest, TheNextCallJoinsTheBuildForAHundredSeconds) {
   client(rebuild(2));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(seconds(100));
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"),
-                                              HasSubstr("the build is still running (200s)"))));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("still building (200s)"))));
   client(rebuild(3));
   dies(build(1), 0);
   opens(2);
@@ -126,7 +126,7 @@ TEST_F(BridgeLongBuildTest, ASlowStartBehindTheBuildCountsToo) {
   build_works();
   time_passes(seconds(100));
   EXPECT_EQ(text_of(rebuilt()),
-            "[mcp-sitter] the new server is still on its way: call sitter_rebuild "
+            "[mcp-sitter] the new server is still on its way; it goes on: call sitter_rebuild "
             "again to wait.");
   client(rebuild(2));
   opens(2);
@@ -140,7 +140,7 @@ TEST_F(BridgeLongBuildTest, AKillThatStartsTheServerIsAnsweredTooAndKeepsItsRepo
   dies(1, 0);
   time_passes(seconds(100));
   EXPECT_THAT(text_of(rebuilt()),
-              AllOf(HasSubstr("the new server is still on its way; sitter_status "
+              AllOf(HasSubstr("the new server is still on its way; it goes on; sitter_status "
                               "shows it, sitter_kill ends it.\n"),
                     HasSubstr("\"count\": 1")));
   opens(2);

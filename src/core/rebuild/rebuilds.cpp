@@ -342,12 +342,11 @@ void Rebuilds::on_answer_due() {
     } else if (rebuilder_.is_building()) {
       const auto age = duration_cast<std::chrono::seconds>(rebuilder_.build()->age(now_));
       const std::string line = one_line(rebuilder_.newest_line());
-      what = fmt::format("the build is still running ({}s{}{})", age.count(),
-                         line.empty() ? "" : ", ", line);
+      what = fmt::format("still building ({}s{}{})", age.count(), line.empty() ? "" : ", ", line);
     }
     const bool is_kill = !caller.kill_report.empty();
     desk_.answer_tool_text(caller.request,
-                           fmt::format("[mcp-sitter] {}{}.{}{}", what,
+                           fmt::format("[mcp-sitter] {}; it goes on{}.{}{}", what,
                                        is_kill ? hint()
                                                : fmt::format(": call {} again to wait",
                                                              desk_.names().name(Builtin::rebuild)),

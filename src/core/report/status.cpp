@@ -253,7 +253,7 @@ Json without_nulls(Json json) {
 std::string given_up_clause(const std::vector<ClientStatus::GivenUp>& calls,
                             std::string_view activity, std::string_view stderr_tool) {
   const std::size_t more = calls.size() - 1;
-  return fmt::format("{} was given up by the client {} and may still run{}{}{}",
+  return fmt::format("{} was given up by the client {} and still runs{}, as far as is known{}{}",
                      brief(calls.back().tool, 64), age_text(calls.back().age),
                      more == 0 ? "" : fmt::format(", like {} before it", more),
                      activity.empty() ? "" : fmt::format(": {}", activity),
