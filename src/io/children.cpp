@@ -349,6 +349,10 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
   const auto child = at(order.gen);
   if (child == children_.end()) return fact;
   const Instant begun = std::chrono::steady_clock::now();
+  // A shell or an interpreter may have taken the place of what was started (execve(2)).
+  if (const ImageIdentity image = image_of(child->process->pid()); image.is_known()) {
+    child->program = image.path;
+  }
   if (auto newest = look_at(*child, now).newest) {
     fact.changed = std::move(newest->file);
     fact.changed_at = newest->when;

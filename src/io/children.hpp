@@ -102,7 +102,8 @@ class Children {
     /// Set for a child that may outlive the bridge.
     std::optional<OutputDrain> drain = {};
     ProcessLook look = {};
-    /// What was started, and where. Empty for a daemon that an earlier bridge has started.
+    /// The program file as last seen, and where it was started. Empty for a daemon that an earlier
+    /// bridge has started.
     std::string program = {};
     std::string cwd = {};
     /// Set for a process that an earlier bridge has started, which nobody here can reap, and for
