@@ -305,6 +305,7 @@ TEST_F(StartedDaemon, OfAnEarlierSessionIsOldCodeAlsoBehindAShell) {
   EXPECT_EQ(next.status()["binaryStale"], true);
   next.text_of_call("sitter_kill");
   EXPECT_EQ(next.end(), 0);
+  EXPECT_TRUE(next.leaves_nothing());
 }
 
 TEST_F(StartedDaemon, OfAnEarlierSessionEndsWithItsNewOwnerAndItsExitIsSeen) {
