@@ -147,7 +147,7 @@ TEST_F(BridgeOldCodeTest, ACheckOfADeadServerDoesNotApplyToTheNext) {
   EXPECT_THAT(answer_text_of(2), Not(HasSubstr(kOldCode)));
 }
 
-TEST_F(BridgeOldCodeTest, AServerBeingReplacedIsNotCalledStale) {
+TEST_F(BridgeOldCodeTest, AServerThatIsReplacedMeanwhileSaysSo) {
   config.build_command = "make";
   open_session();
   source_changes("server.py");
@@ -156,7 +156,27 @@ TEST_F(BridgeOldCodeTest, AServerBeingReplacedIsNotCalledStale) {
   dies(build(1), 0);
   opens(2);
   done();
-  EXPECT_EQ(answer_text_of(1), "x");
+  EXPECT_THAT(answer_text_of(1), HasSubstr("the request came before the new server took over"));
+}
+
+TEST_F(BridgeOldCodeTest, EachAnswerDuringARebuildIsOfTheOldServer) {
+  config.build_command = "make";
+  open_session();
+  client(call(90, "sitter_rebuild"));
+  time_passes(seconds(2));
+  for (int i = 0; i < 2; ++i) {
+    ask();
+    child(1, result(id_, kStructured));
+    EXPECT_THAT(answer().dump(),
+                HasSubstr("[mcp-sitter] this answer is still the old server's: a build has been "
+                          "running for 2s (sitter_rebuild)"));
+  }
+  client(request(91, "resources/read"));
+  child(1, result(91, R"json({"contents":[]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("mcp-sitter:notice")));
+  dies(build(1), 2);
+  client_got();
+  EXPECT_THAT(result_of_call(), Not(HasSubstr("old")));
 }
 
 TEST_F(BridgeOldCodeTest, AnAnswerDuringARebuildSaysWhatIsOnItsWay) {

@@ -402,7 +402,7 @@ TEST_F(BridgeOwnRestartTest, ExplainsARefusalThatComesDuringARebuild) {
   child(1, refused(2));
   EXPECT_THAT(done(), ElementsAre(unclear(2)));
   child(1, error(3, -32600, "wrong input"));
-  EXPECT_THAT(client_got(), ElementsAre(error(3, -32600, "wrong input")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("wrong input")));
   opens(2);
   dies(1, 0);
 }

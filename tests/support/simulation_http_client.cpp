@@ -213,9 +213,13 @@ void HttpClient::check_result(int mark, HttpSaid::Request& asked, json result) {
   if (asked.is_builtin || asked.method == "tools/list" || asked.method == "subscriptions/listen") {
     return;
   }
+  const auto text_of = [](const json& block) { return block.value("text", ""); };
+  if (asked.method == "resources/read" && result.contains("contents")) {
+    json& contents = result["contents"];
+    if (text_of(contents.back()).starts_with(kOwn)) contents.erase(contents.size() - 1);
+  }
   if (asked.method == "tools/call") {
     json& content = result["content"];
-    const auto text_of = [](const json& block) { return block.value("text", ""); };
     if (result.value("isError", false)) {
       check_own_words(asked, text_of(content.at(0)));
       return;

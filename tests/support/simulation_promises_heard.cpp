@@ -112,7 +112,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     check_opening(line, said, *request.said);
   } else {
     check_answer(line, said, *request.said, config_.writes_notices);
-    if (must_be_called_old(request, said) && line.find("is still the old code's") == line.npos) {
+    if (must_be_called_old(request, said) && line.find("is still the old ") == line.npos) {
       throw Broken("an answer of old code leaves without a word");
     }
   }
@@ -127,16 +127,21 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   return heard;
 }
 
-/// Whether this is the result of a call, and a person has saved a file since its child was started.
+/// Whether this is the result of a call, and its server is being built anew, or a person has saved
+/// a file since its child was started.
 bool Promises::must_be_called_old(const Request& request, const ChildSaid& said) {
-  if (!saved_at_ || !config_.watches() || !config_.writes_notices || is_ending()) return false;
+  if (!config_.writes_notices || is_ending()) return false;
   if (said.kind != ChildSaid::Kind::result || !said.has_content || lives_.is_over(said.gen)) {
     return false;
   }
   // An answer that was read before may wait for a moment.
-  if (request.answer_read != said.number || request.waits_since <= *saved_at_) return false;
+  if (request.answer_read != said.number) return false;
   const Life& life = lives_.at(said.gen);
-  return life.started < *saved_at_ && !life.is_input_closed;
+  if (life.is_input_closed) return false;
+  const auto builds_since = lives_.builds_since();
+  if (builds_since && request.waits_since > *builds_since) return true;
+  if (!saved_at_ || !config_.watches() || request.waits_since <= *saved_at_) return false;
+  return life.started < *saved_at_;
 }
 
 /// If several requests have the same id, any of them may get the answer. A second answer may also

@@ -57,7 +57,7 @@ void Lives::on_start_child(Generation gen) {
 void Lives::on_start_build(Generation gen) {
   if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
   if (has_running_build()) throw Broken("a second build beside one that runs");
-  lives_[last_build_ = gen];
+  lives_[last_build_ = gen].started = now_;
   on_build_asked(std::chrono::seconds(scene_.has_outside() ? limits::kBuildSecondsDefault : 0));
 }
 

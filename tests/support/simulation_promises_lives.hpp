@@ -69,6 +69,11 @@ class Lives {
   /// Whether the generation is over, or was never there.
   bool is_over(Generation gen) const;
   bool has_running_build() const { return !is_over(last_build_); }
+  /// Since when a build runs that the bridge has not given up.
+  std::optional<Instant> builds_since() {
+    if (!has_running_build() || !at(last_build_).listens()) return std::nullopt;
+    return at(last_build_).started;
+  }
   /// The child that serves, or has served last.
   Generation serving() const { return serving_; }
   /// The longest time that the end of a child or a build may take.

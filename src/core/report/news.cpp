@@ -24,6 +24,7 @@ constexpr std::size_t kReloadLinesMax = 30;
 /// Stands for the notice among the contents of a resource.
 constexpr std::string_view kNoticeUri = "mcp-sitter:notice";
 
+const std::string kStillServes = "this answer is still the old server's: ";
 constexpr std::string_view kTookOver =
     "This answer is still the old code's: the request came before the new server took over. The "
     "next request gets the new code.";
@@ -82,7 +83,8 @@ void News::tell_old_code(const Child& child, const ClientRequest& request, const
                          Edits& edits) {
   const bool is_prompt = request.method == Method::prompts_get;
   if (!is_prompt && request.method != Method::resources_read) return;
-  const bool is_old = child.is_retiring() || rebuilds_.watch().unserved().has_any();
+  const bool is_old = child.is_retiring() || is_being_replaced(request.gen) ||
+                      rebuilds_.watch().unserved().has_any();
   if (!says_old_code() || !is_old) return;
   std::string text = child.is_retiring() ? std::string(kTookOver) : old_code_in(request);
   if (text.empty()) return;
@@ -147,19 +149,29 @@ std::string News::old_code_in(const ClientRequest& request) const {
     return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
   }
   const OldCode::Change* const change = old_code_.untold(request.gen);
-  if (change == nullptr || child == nullptr || !child->serves()) return {};
-  if (rebuilds_.is_on()) {
-    return old_code_text(*change, rebuilds_.progress_words(), now_.wall);
+  const bool is_known = change != nullptr && child != nullptr && child->serves();
+  if (is_being_replaced(request.gen)) {
+    const std::string next = rebuilds_.progress_words();
+    return is_known ? old_code_text(*change, next, now_.wall) : kStillServes + next;
   }
+  if (!is_known) return {};
   const BuiltinNames& names = desk_.names();
   std::string tool = names.first_name({Builtin::rebuild, Builtin::kill});
   if (!tool.empty() && !names.offers(Builtin::rebuild)) tool += R"( {"restart": true})";
   return old_code_text(*change, restart_clause(tool) + ", then call again", now_.wall);
 }
 
-/// Whether each result of old code says so. A run of a tool that needs no build is never old.
+/// Whether a rebuild goes on that replaces this child, so that each of its results says so. That a
+/// debugger holds a rebuild is told once.
+bool News::is_being_replaced(Generation gen) const {
+  const Rebuilder& rebuilder = rebuilds_.rebuilder();
+  return says_old_code() && rebuilds_.is_on() && !rebuilder.is_held() &&
+         !rebuilder.is_new_child(gen);
+}
+
+/// Whether a result of old code says so. A run of a tool that needs no build is never old.
 bool News::says_old_code() const {
-  return config_.writes_notices && config_.watches() &&
+  return config_.writes_notices &&
          (servers_.traits().has_process || !config_.build_command.empty());
 }
 
@@ -179,7 +191,8 @@ bool News::would_carry_notice(const ClientRequest& request, const Message& answe
   if (!config_.writes_notices || request.wants_task || (!has_notice() && !is_old)) return false;
   if (answer.kind == Message::Kind::result) {
     // What has not been served yet is said in each answer.
-    return notices_.fits(answer.result) || (is_old && says_old_code() && takes_text(answer.result));
+    const bool is_repeated = is_old && (config_.watches() || is_being_replaced(request.gen));
+    return notices_.fits(answer.result) || (is_repeated && takes_text(answer.result));
   }
   // A client answers this error itself, with another version, and its model never reads it.
   return has_message(answer.error) && !has_code(answer.error, ErrorCode::unsupported_version);
