@@ -1,6 +1,12 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +19,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -131,142 +138,99 @@ TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
                           "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
 }
 
-/// What a model reads about an edit of the server, whatever is set.
-struct AfterEdit {
-  std::string set;
-  BridgeConfig config;
-  std::string instructions;
-  std::string kill;
-
-  friend void PrintTo(const AfterEdit& one, std::ostream* out) { *out << one.set; }
+struct Set {
+  bool script = false, watch = false, binary = false, build = false;
 };
 
-BridgeConfig config_with(ServerKind kind, bool watches, bool builds, bool needs_no_build,
-                         bool watches_binary = false) {
+BridgeConfig config_with(ServerKind kind, Set set) {
   BridgeConfig config;
   config.kind = kind;
   if (kind == ServerKind::elsewhere) config.url = "http://127.0.0.1:8000/mcp";
-  if (watches) config.watch_patterns = {"src"};
-  config.watches_binary = watches_binary;
-  if (builds) config.build_command = "make";
-  config.needs_no_build = needs_no_build;
+  if (set.watch) config.watch_patterns = {"src"};
+  if (set.build) config.build_command = "make";
+  config.watches_binary = set.binary;
+  config.needs_no_build = set.script;
   return config;
 }
 
 /// A daemon that a command starts.
-BridgeConfig config_of_daemon(bool watches) {
-  BridgeConfig config = config_with(ServerKind::process, watches, false, false);
+BridgeConfig config_of_daemon(Set set) {
+  BridgeConfig config = config_with(ServerKind::process, set);
   config.url = "http://127.0.0.1:8000/mcp";
   config.daemon_command = "./daemon";
   return config;
 }
 
-class AfterEditTest : public ::testing::TestWithParam<AfterEdit> {};
-
-TEST_P(AfterEditTest, TheModelReadsHowItTakesEffect) {
-  const BuiltinNames names = Tools::names(GetParam().config);
-  EXPECT_THAT(names.instructions(),
-              HasSubstr("behind mcp-sitter." + GetParam().instructions + " sitter_status"));
-  EXPECT_EQ(json::parse(names.definitions()[1])["description"], GetParam().kill);
+/// The lines of the table of docs/tools.md about an edit, without its head.
+std::vector<std::string> documented_edits() {
+  std::ifstream page(SITTER_TOOLS_PAGE);
+  std::vector<std::string> rows;
+  bool is_table = false;
+  for (std::string line; std::getline(page, line);) {
+    is_table = line.starts_with("| what is set |") || (is_table && line.starts_with("|"));
+    if (is_table) rows.push_back(line);
+  }
+  rows.erase(rows.begin(), rows.begin() + std::min<std::ptrdiff_t>(2, std::ssize(rows)));
+  return rows;
 }
 
-constexpr char kStops[] = "Stops the server under development; the next request starts it.";
-constexpr char kNoSaveStarts[] =
-    " sitter_kill stops the server; no save starts it, the next call does.";
+/// One line for all that leads to the same texts.
+class EditTable {
+ public:
+  void add(const std::string& set, const BridgeConfig& config) {
+    const BuiltinNames names = Tools::names(config);
+    const std::string description = json::parse(names.definitions()[1])["description"];
+    const std::string hint = names.old_code_hint();
+    const std::string all = names.instructions();
+    const auto begin = all.find(". ") + 2;
+    const std::string texts =
+        fmt::format("{} | {} | {}", all.substr(begin, all.find(" sitter_status shows") - begin),
+                    description, hint.empty() ? "none" : hint);
+    const auto [found, is_new] = sets_.try_emplace(texts, set);
+    if (is_new) {
+      order_.push_back(found);
+    } else {
+      found->second += "; " + set;
+    }
+  }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const auto& one : order_) {
+      lines.push_back(fmt::format("| {} | {} |", one->second, one->first));
+    }
+    return lines;
+  }
 
-INSTANTIATE_TEST_SUITE_P(
-    , AfterEditTest,
-    ::testing::Values(
-        AfterEdit{"compiled", config_with(ServerKind::process, false, false, false),
-                  R"( After an edit, call sitter_kill and build; the next call starts the new )"
-                  R"(code, and so does sitter_kill {"restart": true}, which says which tools )"
-                  "changed.",
-                  std::string(kStops) + " Call it after an edit, or to unlock the binary."},
-        AfterEdit{"interpreted", config_with(ServerKind::process, false, false, true),
-                  R"( After an edit, call sitter_kill {"restart": true}; it starts the new code )"
-                  "and says which tools changed.",
-                  std::string(kStops) + " After an edit, restart it."},
-        AfterEdit{"--build", config_with(ServerKind::process, false, true, false),
-                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
-                  "sitter_kill stops the server; the next call starts it again.",
-                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
-        AfterEdit{"interpreted, --build", config_with(ServerKind::process, false, true, true),
-                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
-                  "sitter_kill stops the server; the next call starts it again.",
-                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
-        AfterEdit{"--watch", config_with(ServerKind::process, true, false, true),
-                  std::string(" A save restarts the server, and calls wait for the new code.") +
-                      kNoSaveStarts,
-                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
-        AfterEdit{
-            "compiled, --watch", config_with(ServerKind::process, true, false, false),
-            std::string(" A change of a watched file restarts the server, but builds nothing: "
-                        "after an edit, build, and then restart it.") +
-                kNoSaveStarts,
-            std::string(kStops) + " Restart it after a build."},
-        AfterEdit{"interpreted, --watch --build",
-                  config_with(ServerKind::process, true, true, true),
-                  std::string(" A save builds and restarts the server, and calls wait for the new "
-                              "code. sitter_rebuild builds at once and shows the errors.") +
-                      kNoSaveStarts,
-                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
-        AfterEdit{"interpreted, --watch-binary",
-                  config_with(ServerKind::process, false, false, true, true),
-                  std::string(" A save of the server's own file restarts it, and calls wait for "
-                              "the new code.") +
-                      kNoSaveStarts,
-                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
-        AfterEdit{"--http -- COMMAND", config_of_daemon(false),
-                  R"( After an edit, call sitter_kill and build; the next call starts the new )"
-                  R"(code, and so does sitter_kill {"restart": true}, which says which tools )"
-                  "changed.",
-                  std::string(kStops) + " Call it after an edit, or to unlock the binary."},
-        AfterEdit{
-            "--http --watch -- COMMAND", config_of_daemon(true),
-            std::string(" A change of a watched file restarts the server, but builds nothing: "
-                        "after an edit, build, and then restart it.") +
-                kNoSaveStarts,
-            std::string(kStops) + " Restart it after a build."},
-        AfterEdit{"--watch --build", config_with(ServerKind::process, true, true, false),
-                  std::string(" A save builds and restarts the server, and calls wait for the new "
-                              "code. sitter_rebuild builds at once and shows the errors.") +
-                      kNoSaveStarts,
-                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
-        AfterEdit{"--watch-binary", config_with(ServerKind::process, false, false, false, true),
-                  std::string(" After an edit, build: a new file of the server restarts it, and "
-                              "calls wait for it.") +
-                      kNoSaveStarts,
-                  std::string(kStops) + " Not needed after an edit: a change restarts the server."},
-        AfterEdit{"--watch-binary --build",
-                  config_with(ServerKind::process, false, true, false, true),
-                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
-                  "sitter_kill stops the server; the next call starts it again.",
-                  std::string(kStops) + " After an edit, call sitter_rebuild instead."},
-        AfterEdit{"--http", config_with(ServerKind::elsewhere, false, false, false),
-                  " After an edit, restart the server where it was started; calls wait for it.",
-                  "Ends the session with the server under development, not the server, which was "
-                  "started elsewhere. The next request opens another session."},
-        AfterEdit{"--cli", config_with(ServerKind::tool, false, false, false, true),
-                  " Each call runs the tool anew, so an edit counts from the next call on. "
-                  "sitter_kill ends the calls that are running.",
-                  "Ends all running calls of the tool under development. The next call reads its "
-                  "description again."},
-        AfterEdit{"--cli --watch", config_with(ServerKind::tool, true, false, false),
-                  " Each call runs the tool anew, so an edit counts from the next call on. "
-                  "sitter_kill ends the calls that are running.",
-                  "Ends all running calls of the tool under development. The next call reads its "
-                  "description again."},
-        AfterEdit{"--cli --build", config_with(ServerKind::tool, false, true, false, true),
-                  " After an edit, call sitter_rebuild; it builds and restarts the server. "
-                  "sitter_kill ends the calls that are running.",
-                  "Ends all running calls of the tool under development. The next call reads its "
-                  "description again."},
-        AfterEdit{"--cli --watch --build", config_with(ServerKind::tool, true, true, false),
-                  " A save builds and restarts the server, and calls wait for the new code. "
-                  "sitter_rebuild builds at once and shows the errors. sitter_kill ends the calls "
-                  "that are running.",
-                  "Ends all running calls of the tool under development. The next call reads its "
-                  "description again."}));
+ private:
+  std::map<std::string, std::string> sets_;
+  std::vector<std::map<std::string, std::string>::iterator> order_;
+};
+
+TEST(AfterEditTest, TheDocsShowWhatTheModelReadsWhateverIsSet) {
+  EditTable table;
+  const auto spanned = [](const std::string& options) {
+    return options.empty() ? "" : fmt::format(" `{}`", options.substr(1));
+  };
+  for (const bool build : {false, true}) {
+    for (const bool watch : {false, true}) {
+      const std::string with = std::string(watch ? " --watch" : "") + (build ? " --build" : "");
+      for (const bool binary : {false, true}) {
+        const std::string more = (binary ? " --watch-binary" : "") + with;
+        table.add("compiled" + spanned(more),
+                  config_with(ServerKind::process, {false, watch, binary, build}));
+        table.add("script" + spanned(more),
+                  config_with(ServerKind::process, {true, watch, binary, build}));
+        table.add(fmt::format("`--http{}` with a command", more),
+                  config_of_daemon({false, watch, binary, build}));
+      }
+      // Without --watch, a tool's own file and its description are watched.
+      table.add(fmt::format("`--cli{}`", with),
+                config_with(ServerKind::tool, {false, true, !watch, build}));
+    }
+  }
+  table.add("`--http` alone", config_with(ServerKind::elsewhere, {}));
+  EXPECT_THAT(documented_edits(), ElementsAreArray(table.lines()));
+}
 
 TEST(BuiltinNamesTest, SayWhatToCallAfterAnEditUnderItsChosenName) {
   const BuiltinNames offered = names_with(true, {{Builtin::rebuild, "recompile"}});
@@ -276,8 +240,8 @@ TEST(BuiltinNamesTest, SayWhatToCallAfterAnEditUnderItsChosenName) {
 }
 
 TEST(BuiltinNamesTest, NameNoToolThatIsNotOffered) {
-  for (const bool needs_no_build : {false, true}) {
-    BridgeConfig config = config_with(ServerKind::process, false, false, needs_no_build);
+  for (const bool script : {false, true}) {
+    BridgeConfig config = config_with(ServerKind::process, {script});
     config.tools = {Builtin::status};
     EXPECT_THAT(Tools::names(config).instructions(), Not(HasSubstr("edit")));
   }

@@ -48,7 +48,9 @@ BuiltinNames::BuiltinNames(std::vector<BuiltinTool> tools, const BridgeConfig& c
       allowed_(config.tools),
       traits_(ServerTraits::of(config)),
       has_build_(!config.build_command.empty()),
-      watches_sources_(!config.watch_patterns.empty()),
+      // Without --watch, a tool's own file and its description are watched.
+      watches_sources_(!config.watch_patterns.empty() &&
+                       (traits_.has_process || !config.watches_binary)),
       watches_binary_(config.watches_binary),
       needs_no_build_(config.needs_no_build) {
   for (const BuiltinTool& tool : tools_) {
@@ -112,7 +114,11 @@ std::vector<std::string> BuiltinNames::definitions() const {
 
 BuiltinNames::Edits BuiltinNames::edits() const {
   if (!traits_.starts_here) return Edits::restarted_elsewhere;
-  if (watches_sources_ && (traits_.has_process || has_build_)) return Edits::saved;
+  // What builds the server by hand writes its file, which is watched too.
+  const bool is_built_by_hand = !has_build_ && !needs_no_build_ && watches_binary_;
+  if (watches_sources_ && (traits_.has_process || has_build_) && !is_built_by_hand) {
+    return Edits::saved;
+  }
   if (offers(Builtin::rebuild)) return Edits::rebuilt;
   if (!traits_.has_process) return Edits::in_next_call;
   if (watches_binary_) return Edits::built;
@@ -125,7 +131,7 @@ std::string BuiltinNames::edit_sentences() const {
   const std::string rebuild = name(Builtin::rebuild);
   switch (edits()) {
     case Edits::restarted_elsewhere:
-      return " After an edit, restart the server where it was started; calls wait for it.";
+      return fmt::format(" After an edit, {}; calls wait for it.", kRestartElsewhere);
     case Edits::in_next_call:
       return " Each call runs the tool anew, so an edit counts from the next call on.";
     case Edits::saved:
@@ -164,8 +170,9 @@ std::string BuiltinNames::edit_sentences() const {
 std::string BuiltinNames::kill_sentence() const {
   switch (edits()) {
     case Edits::saved:
+      if (!has_build_ && !needs_no_build_) return " Restart it after a build.";
+      [[fallthrough]];
     case Edits::built:
-      if (!watches_binary_ && !has_build_ && !needs_no_build_) return " Restart it after a build.";
       return " Not needed after an edit: a change restarts the server.";
     case Edits::rebuilt:
       return fmt::format(" After an edit, call {} instead.", name(Builtin::rebuild));
@@ -178,6 +185,14 @@ std::string BuiltinNames::kill_sentence() const {
       break;
   }
   return {};
+}
+
+std::string BuiltinNames::old_code_hint() const {
+  if (edits() == Edits::restarted_elsewhere) return kRestartElsewhere;
+  if (edits() == Edits::in_next_call) return {};
+  std::string tool = first_name({Builtin::rebuild, Builtin::kill});
+  if (!tool.empty() && !offers(Builtin::rebuild)) tool += R"( {"restart": true})";
+  return restart_clause(tool) + ", then call again";
 }
 
 std::string BuiltinNames::instructions() const {

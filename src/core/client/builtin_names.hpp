@@ -45,6 +45,9 @@ struct BuiltinTool {
                          const ServerTraits& traits = {}) const;
 };
 
+/// What to do about a server that the bridge has not started.
+inline constexpr char kRestartElsewhere[] = "restart the server where it was started";
+
 /// Which built-in tools are offered, and under which names. A built-in tool has its plain or chosen
 /// name until the child turns out to have a tool of that name. The child's tool then keeps the
 /// name, and ours gets `outer_` before its name, again and again until the name is free.
@@ -74,6 +77,8 @@ class BuiltinNames {
   /// The raw JSON of all offered tools, in order.
   std::vector<std::string> definitions() const;
 
+  /// What the model does when old code has answered; empty if it never does.
+  std::string old_code_hint() const;
   /// What is appended to the child's `instructions`.
   std::string instructions() const;
   /// The instructions of an opening that the bridge answers itself: why the server is missing, its

@@ -65,7 +65,7 @@ std::string Rebuilds::unserved_clause() const {
             : "the new server is starting";
     return what + hint(Builtin::rebuild, "waits for it");
   }
-  if (servers_.serves_foreign()) return "restart the server where it was started";
+  if (servers_.serves_foreign()) return kRestartElsewhere;
   if (watch_.unserved().has_unread()) {
     return fmt::format("the server is reloaded when no file has changed for {}",
                        duration_text(config_.debounce));

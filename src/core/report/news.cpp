@@ -155,10 +155,7 @@ std::string News::old_code_in(const ClientRequest& request) const {
     return is_known ? old_code_text(*change, next, now_.wall) : kStillServes + next;
   }
   if (!is_known) return {};
-  const BuiltinNames& names = desk_.names();
-  std::string tool = names.first_name({Builtin::rebuild, Builtin::kill});
-  if (!tool.empty() && !names.offers(Builtin::rebuild)) tool += R"( {"restart": true})";
-  return old_code_text(*change, restart_clause(tool) + ", then call again", now_.wall);
+  return old_code_text(*change, desk_.names().old_code_hint(), now_.wall);
 }
 
 /// Whether a rebuild goes on that replaces this child, so that each of its results says so. That a
