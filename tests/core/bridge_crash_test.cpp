@@ -69,6 +69,19 @@ TEST_F(BridgeCrashTest, AStackThatComesLateIsToldAllTheSame) {
   EXPECT_THAT(answer().dump(), HasSubstr("spawn #1 crashed in: inner at a.c:3"));
 }
 
+TEST_F(BridgeCrashTest, AnAnswerAboutAStartNamesItOnce) {
+  config.build_command = "make";
+  open_session();
+  client(call(5, "sitter_rebuild"));
+  dies(build(1), 0);
+  done();
+  crashes(2, "Its core dump is /core");
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\\nIts core dump is /core.\\n")));
+  client(call(6, "echo"));
+  child(1, result(6, text_result("a")));
+  EXPECT_THAT(answer().dump(), Not(HasSubstr("core dump")));
+}
+
 TEST_F(BridgeCrashTest, WithoutACoreDumpNoStackIsRead) {
   open_session();
   dies(1, 139, "SIGSEGV");

@@ -229,6 +229,16 @@ TEST_F(LinkProcessTest, AnOwnDaemonWhoseSessionWasLostEndsWithTheBridge) {
   EXPECT_THAT(done(), Contains("exit 0"));
 }
 
+TEST_F(LinkProcessTest, ARestartOfADaemonThatWasNotStartedHereKillsNothing) {
+  open_session();
+  client(call(1, "sitter_kill", R"json({"restart":true})json"));
+  takes(last());
+  connected(last());
+  opens_daemon();
+  EXPECT_THAT(client_got(), Contains(HasSubstr("[mcp-sitter] nothing was killed. The server that "
+                                               "listens was not started by this mcp-sitter")));
+}
+
 TEST_F(LinkProcessTest, AKillFirstRebuildOfADaemonThatWasNotStartedHereSaysSo) {
   config.build_command = "make";
   open_session();

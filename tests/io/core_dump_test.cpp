@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -75,6 +76,45 @@ TEST(CoreDump, IsSoughtOnlyIfTheSystemHasMadeOne) {
   EXPECT_THAT(sought(true), Not(HasSubstr("left no core dump")));
 }
 
+TEST(CoreDump, AProgramBehindAShellIsKnownByItsName) {
+  const testing::TemporaryDirectory folder;
+  folder.write("core.other.9", elf(4));
+  const auto found = [&folder] {
+    return core_dump_at("core.%e.%p", 0, "/bin/server", folder.path(), {}).where;
+  };
+  EXPECT_EQ(found(), "");
+  folder.write("core.server.9", elf(4));
+  EXPECT_THAT(found(), HasSubstr("core.server.9"));
+  EXPECT_EQ(core_dump_at("|/usr/lib/systemd/systemd-coredump", 0, "/bin/server", "/", {}).where,
+            "coredumpctl info shows its core dump");
+}
+
+TEST(CoreDump, WhatIsNotFoundIsExplained) {
+  const testing::TemporaryDirectory folder;
+  for (const bool by_signal : {true, false}) {
+    for (const bool left_core : {true, false}) {
+      const Reaped ended{kPid, {139, by_signal ? "SIGSEGV" : ""}, left_core};
+      EXPECT_THAT(core_dump_of(ended, "/bin/server", folder.path(), {}).where,
+                  HasSubstr("core dump"));
+    }
+  }
+}
+
+TEST(CoreDump, WithoutALimitTheWayIsAnother) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_CORE, &before), 0);
+  const auto explained = [&before](rlim_t limit) {
+    const rlimit set{limit, before.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_CORE, &set), 0);
+    const Reaped ended{kPid, {139, "SIGSEGV"}, false};
+    return core_dump_of(ended, "/bin/server", "/", {}).where;
+  };
+  EXPECT_THAT(explained(0), HasSubstr("ulimit -c unlimited"));
+  EXPECT_THAT(explained(before.rlim_max == 0 ? 0 : 1),
+              HasSubstr(before.rlim_max == 0 ? "ulimit" : "(see core(5))"));
+  EXPECT_EQ(setrlimit(RLIMIT_CORE, &before), 0);
+}
+
 TEST(CoreDump, ANewReaderEndsTheOneBefore) {
   EventLoop loop;
   std::optional<StackReader> reader;
@@ -100,6 +140,8 @@ TEST(CoreDump, OnlySomeSignalsLeaveOne) {
   EXPECT_TRUE(leaves_core({139, "SIGSEGV"}));
   EXPECT_FALSE(leaves_core({137, "SIGKILL"}));
   EXPECT_FALSE(leaves_core({3, ""}));
+  EXPECT_TRUE(leaves_core({134, ""}));
+  EXPECT_FALSE(leaves_core({143, ""}));
 }
 
 TEST(CoreDump, TheStackIsOneLine) {

@@ -74,7 +74,9 @@ std::string rebuild_text(const RebuildReport& report) {
     text += end_clause(*report.start_failure);
   }
   if (!report.build && !report.start_failure) {
-    text += report.is_restart ? "the server was killed" : "no --build command is set";
+    text += !report.is_restart                  ? "no --build command is set"
+            : report.server == Server::not_ours ? "nothing was killed"
+                                                : "the server was killed";
     if (report.server == Server::restarted) text += "; the server was started again";
   }
   text += ".";
@@ -87,6 +89,9 @@ std::string rebuild_text(const RebuildReport& report) {
                 ? std::string("\nThe new server wrote nothing to stderr.")
                 : fmt::format("\nLast words of the new server on stderr{}:\n{}",
                               tool_hint(report.stderr_tool), report.stderr_tail);
+    if (const std::string& core = report.start_failure->status.core; !core.empty()) {
+      text += "\n" + core + ".";
+    }
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
   text += report.output.empty() ? std::string("\nThe build wrote nothing.")

@@ -50,6 +50,11 @@ void News::on_serving(const Child& child) {
   if (!build || !has_failed(*build)) notices_.forget_reload_failure();
 }
 
+/// Where the core dump of a crash is, for a notice; empty if there is nothing to say.
+std::string News::core_line(const ChildEnd& end) {
+  return end.status.core.empty() ? "" : fmt::format("[mcp-sitter] {}.", end.status.core);
+}
+
 // ---- notices
 
 void News::pass_tool_result(Child& child, ClientRequest& request, const Message& message,
@@ -431,6 +436,7 @@ void News::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
   if (!is_client_told && is_failure(report)) {
     notices_.on_reload_failed(reload_text(rebuild, report));
   }
+  if (report.start_failure) notices_.on_crash_told(core_line(*report.start_failure));
   if (rebuild.callers.empty()) return;
   const bool is_restarted = report.server == Server::restarted;
   Generation notice_of = kNoGeneration;

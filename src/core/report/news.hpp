@@ -145,6 +145,7 @@ class News {
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
   std::string timeout_text() const;
   std::string old_code_in(const ClientRequest& request) const;
+  static std::string core_line(const ChildEnd& end);
   bool is_being_replaced(Generation gen) const;
   bool says_old_code() const;
   bool runs_built_since(const Child& child, WallTime change) const;

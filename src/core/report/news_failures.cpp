@@ -175,8 +175,8 @@ bool News::fail_requests_of(const Servers::Ended& ended) {
         is_told || (request->method == Method::tools_call && request->state != State::cancelled);
     on_child_lost(ended.child, *request, report, ended.is_deliberate);
   }
-  const std::string& core = ended.end.status.core;
-  if (!is_told && !core.empty()) notices_.on_crash(fmt::format("[mcp-sitter] {}.", core));
+  const std::string core = core_line(ended.end);
+  if (!is_told && !core.empty()) notices_.on_crash(core);
   return is_told;
 }
 

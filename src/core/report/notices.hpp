@@ -92,6 +92,7 @@ class Notices {
     }
     was_beside_structure_ = false;
   }
+  void on_crash_told(const std::string& line) { std::erase(owed_.crash_lines, line); }
   /// Something else must be told that `NoticeFacts` holds.
   void on_news() { was_beside_structure_ = false; }
   /// A new server serves, so the failed reload no longer matters.

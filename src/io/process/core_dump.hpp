@@ -24,15 +24,18 @@ struct CoreDump {
   std::vector<std::string> reader;
 };
 
-/// Whether the system writes a core dump when a process ends like this (signal(7)).
+/// Whether the system writes a core dump when a process ends like this (signal(7)). Shells pass the
+/// end of a program on as an exit code: 128 + the number of the signal.
 bool leaves_core(const ExitStatus& status);
 
 /// Looks where the core dump of a process must be that was started in `cwd` at `started`, and has
-/// just ended. A file that is older, or no core dump, belongs to somebody else.
+/// just ended in a way that leaves one. A file that is older, or no core dump, belongs to somebody
+/// else. `where` is never empty.
 CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started);
 
-/// The same for a system that writes core dumps to `pattern` (core(5)).
+/// The same for a system that writes core dumps to `pattern` (core(5)). `where` is empty if there
+/// is none. `pid`: 0 if it is not known.
 CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
                       const std::string& cwd, WallTime started);
 

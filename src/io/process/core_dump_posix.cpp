@@ -39,8 +39,24 @@ constexpr std::size_t kStackMax = 500;
 /// How macOS names core dumps, if nobody has changed it (core(5)).
 constexpr char kMacPattern[] = "/cores/core.%P";
 
+/// How long the name of a process is at most (proc(5)).
+constexpr std::size_t kProcessNameMax = 15;
+
 /// What a core dump of the process may be called. What only the system knows becomes a `*`.
-std::string name_pattern(const std::string& pattern, long pid) {
+std::string name_pattern(const std::string& pattern, long pid, const std::string& program) {
+  const std::string number = pid == 0 ? "*" : std::to_string(pid);
+  const auto written_for = [&](char letter) -> std::string {
+    switch (letter) {
+      case 'p':
+        return number;
+      case 'e':
+        return pid == 0 ? fs::path(program).filename().string().substr(0, kProcessNameMax) : "*";
+      case '%':
+        return "%";
+      default:
+        return "*";  // %P is the number in the outermost namespace
+    }
+  };
   std::string name;
   bool has_pid = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -48,13 +64,10 @@ std::string name_pattern(const std::string& pattern, long pid) {
       name += pattern[i];
     } else if (++i < pattern.size()) {
       has_pid = has_pid || pattern[i] == 'p' || pattern[i] == 'P';
-      // %P is the number in the outermost namespace.
-      name += pattern[i] == 'p' ? std::to_string(pid) : pattern[i] == '%' ? "%" : "*";
+      name += written_for(pattern[i]);
     }
   }
-  if (!has_pid && first_line_of("/proc/sys/kernel/core_uses_pid") == "1") {
-    name += "." + std::to_string(pid);
-  }
+  if (!has_pid && first_line_of("/proc/sys/kernel/core_uses_pid") == "1") name += "." + number;
   return name;
 }
 
@@ -118,18 +131,37 @@ bool leaves_core(const ExitStatus& status) {
   static constexpr std::string_view kSignals[] = {"SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
                                                   "SIGBUS",  "SIGFPE", "SIGSEGV", "SIGXCPU",
                                                   "SIGXFSZ", "SIGSYS"};
-  return std::find(std::begin(kSignals), std::end(kSignals), status.signal) != std::end(kSignals);
+  constexpr int kOfSignals = 128;
+  const std::string signal = status.code > kOfSignals ? signal_name(status.code - kOfSignals) : "";
+  return std::find(std::begin(kSignals), std::end(kSignals), signal) != std::end(kSignals);
 }
 
 CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started) {
+  std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
+  if (pattern.empty()) pattern = kMacPattern;
+  // A shell says nothing of the process behind it but the signal.
+  const bool is_passed_on = !ended.status.by_signal();
+  if (ended.left_core || is_passed_on) {
+    const long pid = is_passed_on ? 0 : ended.pid;
+    if (CoreDump dump = core_dump_at(pattern, pid, program, cwd, started); !dump.where.empty()) {
+      return dump;
+    }
+  }
   if (ended.left_core) {
-    const std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
-    return core_dump_at(pattern.empty() ? kMacPattern : pattern, ended.pid, program, cwd, started);
+    return {fmt::format("Its core dump is not in {}: look for {} where the server worked last",
+                        shell_word(cwd), pattern),
+            {}};
   }
   rlimit limit{};
-  if (getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_cur != 0) return {};
-  return {"It left no core dump; to get one, run ulimit -c unlimited before the client is started",
+  if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0) {
+    return {
+        "It left no core dump; to get one, run ulimit -c unlimited before the client is started",
+        {}};
+  }
+  return {fmt::format("It left no core dump: its limit or the server itself forbids one, or the "
+                      "system could not write {} (see core(5))",
+                      pattern),
           {}};
 }
 
@@ -137,7 +169,8 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
                       const std::string& cwd, WallTime started) {
   if (pattern.starts_with('|')) {
     if (pattern.find("systemd-coredump") != pattern.npos) {
-      const std::string shows = fmt::format("coredumpctl info {}", pid);
+      const std::string shows =
+          pid == 0 ? "coredumpctl info" : fmt::format("coredumpctl info {}", pid);
       CoreDump dump{shows + " shows its core dump", {}};
       // The core dump is stored some time after the end of the process.
       if (!find_program("coredumpctl").empty()) {
@@ -150,7 +183,7 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
     }
     return {"Its core dump went to the program " + pattern.substr(1, pattern.find(' ') - 1), {}};
   }
-  const fs::path file = newest_core(fs::path(cwd) / name_pattern(pattern, pid), started);
+  const fs::path file = newest_core(fs::path(cwd) / name_pattern(pattern, pid, program), started);
   if (file.empty()) return {};
   CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", shell_word(file.string()),
                             shell_word(program)),
