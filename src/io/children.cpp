@@ -459,8 +459,11 @@ std::vector<Fact> Children::ended() {
     child->process->set_exited();
     ExitStatus status = reaped.status;
     if (!is_errand(child->gen()) && leaves_core(status)) {
-      crash_ = {child->gen(),
-                core_dump_of(reaped, child->program, child->cwd, child->binary.started())};
+      // A shell passes on how the program behind it has ended.
+      const std::string program =
+          status.by_signal() ? child->program
+                             : child->binary.program_to_sweep(KillScope::same_file).image.path;
+      crash_ = {child->gen(), core_dump_of(reaped, program, child->cwd, child->binary.started())};
       status.core = crash_.dump.where;
     }
     if (is_build(child->gen())) has_built_ = status.code == 0;

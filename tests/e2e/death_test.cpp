@@ -1,11 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "support/processes.hpp"
 #include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -73,6 +77,28 @@ TEST(Death, ReportHoldsTheLastWords) {
   EXPECT_EQ(crashed["isError"], true);
   EXPECT_THAT(text_of(crashed), AllOf(HasSubstr("SIGSEGV"), HasSubstr("index out of range")));
   EXPECT_THAT(client.text_of_call("sitter_child_stderr"), HasSubstr("index out of range"));
+}
+
+TEST(Death, TheReportNamesTheCoreDumpOfAProgramBehindAShell) {
+  std::string pattern;
+  std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
+  rlimit limit{};
+  getrlimit(RLIMIT_CORE, &limit);
+  const bool is_beside = pattern == "core" && limit.rlim_max == RLIM_INFINITY;
+  for (const std::string& how : {"exec " + fake_in_shell(), fake_in_shell() + "; exit $?"}) {
+    const TemporaryDirectory folder;
+    ScriptedClient client(
+        {.command = {"sh", "-c", "ulimit -c unlimited; " + how}, .cwd = folder.path()});
+    client.open();
+    client.echo("here");
+    client.call(1, "hang");
+    const long shell = client.child_pid();
+    const std::vector<long> behind = children_of(shell);
+    ::kill(static_cast<pid_t>(behind.empty() ? shell : behind.front()), SIGSEGV);
+    EXPECT_THAT(
+        text_of_answer(client.answer(1)),
+        AllOf(HasSubstr("core dump"), HasSubstr(is_beside ? ": gdb " + fake_mcp() + " " : "")));
+  }
 }
 
 TEST(Death, OtherRequestsGetAnErrorWithTheSame) {

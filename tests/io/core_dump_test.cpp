@@ -85,6 +85,8 @@ TEST(CoreDump, AProgramBehindAShellIsKnownByItsName) {
   EXPECT_EQ(found(), "");
   folder.write("core.server.9", elf(4));
   EXPECT_THAT(found(), HasSubstr("core.server.9"));
+  EXPECT_THAT(core_dump_at("core.server.%p", 0, "", folder.path(), {}).where,
+              HasSubstr(": gdb -c " + folder.path()));
   EXPECT_EQ(core_dump_at("|/usr/lib/systemd/systemd-coredump", 0, "/bin/server", "/", {}).where,
             "coredumpctl info shows its core dump");
 }

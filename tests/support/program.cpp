@@ -43,7 +43,10 @@ void send_to_oneself(int number) {
   dup2(output, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
   std::signal(SIGPIPE, SIG_DFL);
-  const rlimit no_core{0, 0};
+  // A test may ask for a core dump.
+  rlimit no_core{};
+  getrlimit(RLIMIT_CORE, &no_core);
+  no_core.rlim_cur = 0;
   setrlimit(RLIMIT_CORE, &no_core);
   if (!start.cwd.empty() && chdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   if (start.cwd_is_gone && rmdir(start.cwd.c_str()) != 0) _exit(kExecFailed);

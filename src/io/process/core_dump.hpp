@@ -35,7 +35,7 @@ CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std
                       WallTime started);
 
 /// The same for a system that writes core dumps to `pattern` (core(5)). `where` is empty if there
-/// is none. `pid`: 0 if it is not known.
+/// is none. `pid` is 0, and `program` empty, if they are not known.
 CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
                       const std::string& cwd, WallTime started);
 

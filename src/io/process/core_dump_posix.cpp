@@ -50,7 +50,8 @@ std::string name_pattern(const std::string& pattern, long pid, const std::string
       case 'p':
         return number;
       case 'e':
-        return pid == 0 ? fs::path(program).filename().string().substr(0, kProcessNameMax) : "*";
+        if (pid != 0 || program.empty()) return "*";
+        return fs::path(program).filename().string().substr(0, kProcessNameMax);
       case '%':
         return "%";
       default:
@@ -186,9 +187,9 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
   const fs::path file = newest_core(fs::path(cwd) / name_pattern(pattern, pid, program), started);
   if (file.empty()) return {};
   CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", shell_word(file.string()),
-                            shell_word(program)),
+                            program.empty() ? "-c" : shell_word(program)),
                 {}};
-  if (!find_program("gdb").empty()) {
+  if (!program.empty() && !find_program("gdb").empty()) {
     dump.reader = {"gdb",   "-nx",
                    "-q",    "-batch",
                    "-iex",  "set debuginfod enabled off",
