@@ -161,9 +161,9 @@ BridgeConfig config_of_daemon(Set set) {
   return config;
 }
 
-/// The lines of the table of docs/tools.md about an edit, without its head.
+/// The lines of the table of docs/edits.md about an edit, without its head.
 std::vector<std::string> documented_edits() {
-  std::ifstream page(SITTER_TOOLS_PAGE);
+  std::ifstream page(SITTER_EDITS_PAGE);
   std::vector<std::string> rows;
   bool is_table = false;
   for (std::string line; std::getline(page, line);) {
