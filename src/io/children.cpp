@@ -349,10 +349,6 @@ std::optional<Fact> Children::carry_out(const order::LookAtSources& order, WallT
   const auto child = at(order.gen);
   if (child == children_.end()) return fact;
   const Instant begun = std::chrono::steady_clock::now();
-  // A shell or an interpreter may have taken the place of what was started (execve(2)).
-  if (const ImageIdentity image = image_of(child->process->pid()); image.is_known()) {
-    child->program = image.path;
-  }
   if (auto newest = look_at(*child, now).newest) {
     fact.changed = std::move(newest->file);
     fact.changed_at = newest->when;
@@ -459,11 +455,8 @@ std::vector<Fact> Children::ended() {
     child->process->set_exited();
     ExitStatus status = reaped.status;
     if (!is_errand(child->gen()) && leaves_core(status)) {
-      // A shell passes on how the program behind it has ended.
-      const std::string program =
-          status.by_signal() ? child->program
-                             : child->binary.program_to_sweep(KillScope::same_file).image.path;
-      crash_ = {child->gen(), core_dump_of(reaped, program, child->cwd, child->binary.started())};
+      crash_ = {child->gen(),
+                core_dump_of(reaped, child->program, child->cwd, child->binary.started())};
       status.core = crash_.dump.where;
     }
     if (is_build(child->gen())) has_built_ = status.code == 0;

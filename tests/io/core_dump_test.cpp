@@ -21,7 +21,7 @@ using ::testing::Not;
 constexpr long kPid = 4711;
 
 std::string where(const std::string& pattern, const std::string& cwd = "/", WallTime started = {}) {
-  return core_dump_at(pattern, kPid, "/bin/server", cwd, started).where;
+  return core_dump_at(pattern, {kPid, {139, "SIGSEGV"}}, "/bin/server", cwd, started).where;
 }
 
 /// The first bytes of a file of the type ET_CORE or, with another number, of another type (elf(5)).
@@ -76,19 +76,21 @@ TEST(CoreDump, IsSoughtOnlyIfTheSystemHasMadeOne) {
   EXPECT_THAT(sought(true), Not(HasSubstr("left no core dump")));
 }
 
-TEST(CoreDump, AProgramBehindAShellIsKnownByItsName) {
-  const testing::TemporaryDirectory folder;
-  folder.write("core.other.9", elf(4));
-  const auto found = [&folder] {
-    return core_dump_at("core.%e.%p", 0, "/bin/server", folder.path(), {}).where;
-  };
-  EXPECT_EQ(found(), "");
-  folder.write("core.server.9", elf(4));
-  EXPECT_THAT(found(), HasSubstr("core.server.9"));
-  EXPECT_THAT(core_dump_at("core.server.%p", 0, "", folder.path(), {}).where,
-              HasSubstr(": gdb -c " + folder.path()));
-  EXPECT_EQ(core_dump_at("|/usr/lib/systemd/systemd-coredump", 0, "/bin/server", "/", {}).where,
+TEST(CoreDump, BehindAShellTheLastOneIsShown) {
+  const Reaped shell{kPid, {139, ""}};
+  EXPECT_EQ(core_dump_at("|/usr/lib/systemd/systemd-coredump", shell, "/bin/sh", "/", {}).where,
             "coredumpctl info shows its core dump");
+}
+
+TEST(CoreDump, AFileTimeMayBeATickBehind) {
+  const testing::TemporaryDirectory folder;
+  folder.write("core", elf(4));
+  const auto after = [&folder](int milliseconds) {
+    return where("core", folder.path(),
+                 std::chrono::system_clock::now() + std::chrono::milliseconds(milliseconds));
+  };
+  EXPECT_NE(after(5), "");
+  EXPECT_EQ(after(1000), "");
 }
 
 TEST(CoreDump, WhatIsNotFoundIsExplained) {

@@ -29,14 +29,15 @@ struct CoreDump {
 bool leaves_core(const ExitStatus& status);
 
 /// Looks where the core dump of a process must be that was started in `cwd` at `started`, and has
-/// just ended in a way that leaves one. A file that is older, or no core dump, belongs to somebody
-/// else. `where` is never empty.
+/// just ended in a way that leaves one, or that of a program behind it. A file that is older, or no
+/// core dump, or that of another session, belongs to somebody else. `program` is named if the core
+/// dump does not name its own. `where` is never empty.
 CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started);
 
 /// The same for a system that writes core dumps to `pattern` (core(5)). `where` is empty if there
-/// is none. `pid` is 0, and `program` empty, if they are not known.
-CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
+/// is none.
+CoreDump core_dump_at(const std::string& pattern, const Reaped& ended, const std::string& program,
                       const std::string& cwd, WallTime started);
 
 /// The innermost functions in what gdb or coredumpctl prints, on one line: "inner at a.c:3 < main

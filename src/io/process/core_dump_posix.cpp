@@ -19,6 +19,7 @@
 #include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
 #include "io/process/core_dump.hpp"
+#include "io/process/core_file.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
@@ -36,64 +37,45 @@ constexpr std::size_t kStackOutputMax = 64 * limits::kKiB;
 constexpr std::size_t kFramesMax = 6;
 constexpr std::size_t kStackMax = 500;
 
+/// The time of a file comes from a clock of the system that may be a tick behind.
+constexpr std::chrono::milliseconds kFileTimeMargin{20};
+
 /// How macOS names core dumps, if nobody has changed it (core(5)).
 constexpr char kMacPattern[] = "/cores/core.%P";
 
-/// How long the name of a process is at most (proc(5)).
-constexpr std::size_t kProcessNameMax = 15;
-
-/// What a core dump of the process may be called. What only the system knows becomes a `*`.
-std::string name_pattern(const std::string& pattern, long pid, const std::string& program) {
-  const std::string number = pid == 0 ? "*" : std::to_string(pid);
-  const auto written_for = [&](char letter) -> std::string {
-    switch (letter) {
-      case 'p':
-        return number;
-      case 'e':
-        if (pid != 0 || program.empty()) return "*";
-        return fs::path(program).filename().string().substr(0, kProcessNameMax);
-      case '%':
-        return "%";
-      default:
-        return "*";  // %P is the number in the outermost namespace
-    }
-  };
+/// What a core dump of the process may be called. What only the system knows becomes a `*`, and so
+/// does the number of the process: a shell passes on how the program behind it has ended.
+std::string name_pattern(const std::string& pattern) {
   std::string name;
-  bool has_pid = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '%') {
       name += pattern[i];
     } else if (++i < pattern.size()) {
-      has_pid = has_pid || pattern[i] == 'p' || pattern[i] == 'P';
-      name += written_for(pattern[i]);
+      name += pattern[i] == '%' ? '%' : '*';
     }
   }
-  if (!has_pid && first_line_of("/proc/sys/kernel/core_uses_pid") == "1") name += "." + number;
-  return name;
+  // See /proc/sys/kernel/core_uses_pid in core(5).
+  return name.ends_with('*') ? name : name + "*";
 }
 
-/// Whether the file is a core dump by its first bytes: of type ET_CORE (elf(5)), or MH_CORE on
-/// macOS.
-bool is_core(const fs::path& path) {
-  constexpr std::size_t kHead = 18;
-  constexpr char kCore = 4;
+/// The core dump in this file. Nothing if it is another file.
+std::optional<CoreFacts> core_in(const fs::path& path) {
   // Nothing waits for the writer of a FIFO.
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  std::array<char, kHead> bytes{};
   struct stat facts {};
-  if (!file.is_open() || fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      read(file.number(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-    return false;
-  }
-  const std::string_view head(bytes.data(), bytes.size());
-  if (head.starts_with("\xcf\xfa\xed\xfe")) return head[12] == kCore;
-  return head.starts_with("\177ELF") && (head[16] == kCore || head[17] == kCore);
+  if (!file.is_open() || fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
+  return read_core(file.number());
 }
 
-/// The newest core dump of such a name in this folder.
-fs::path newest_core(const fs::path& pattern, WallTime since) {
-  fs::path newest;
-  WallTime newest_at = since;
+struct Core {
+  fs::path file;
+  std::string program;
+};
+
+/// The newest core dump of such a name of a process of the unit that `leader` leads.
+std::optional<Core> newest_core(const fs::path& pattern, long leader, WallTime since) {
+  std::optional<Core> newest;
+  WallTime newest_at = since - kFileTimeMargin;
   std::error_code error;
   for (fs::directory_iterator at(pattern.parent_path(), error), end; !error && at != end;
        at.increment(error)) {
@@ -103,8 +85,10 @@ fs::path newest_core(const fs::path& pattern, WallTime since) {
     const timespec written = platform::written_at(facts);
     const WallTime written_at{std::chrono::duration_cast<WallTime::duration>(
         std::chrono::seconds(written.tv_sec) + std::chrono::nanoseconds(written.tv_nsec))};
-    if (written_at < newest_at || !is_core(at->path())) continue;
-    newest = at->path();
+    if (written_at < newest_at) continue;
+    auto core = core_in(at->path());
+    if (!core || (core->pid != 0 && core->pid != leader && core->session != leader)) continue;
+    newest = {at->path(), std::move(core->program)};
     newest_at = written_at;
   }
   return newest;
@@ -141,21 +125,22 @@ CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std
                       WallTime started) {
   std::string pattern = first_line_of("/proc/sys/kernel/core_pattern");
   if (pattern.empty()) pattern = kMacPattern;
-  // A shell says nothing of the process behind it but the signal.
+  // A shell does not know whether the program behind it has left one.
   const bool is_passed_on = !ended.status.by_signal();
   if (ended.left_core || is_passed_on) {
-    const long pid = is_passed_on ? 0 : ended.pid;
-    if (CoreDump dump = core_dump_at(pattern, pid, program, cwd, started); !dump.where.empty()) {
+    if (CoreDump dump = core_dump_at(pattern, ended, program, cwd, started); !dump.where.empty()) {
       return dump;
     }
   }
-  if (ended.left_core) {
-    return {fmt::format("Its core dump is not in {}: look for {} where the server worked last",
+  rlimit limit{};
+  const bool is_off = getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0;
+  if (ended.left_core || (is_passed_on && !is_off)) {
+    return {fmt::format("{} is not in {}: look for {} where the program worked last",
+                        ended.left_core ? "Its core dump" : "If it left a core dump, that",
                         shell_word(cwd), pattern),
             {}};
   }
-  rlimit limit{};
-  if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0) {
+  if (is_off) {
     return {
         "It left no core dump; to get one, run ulimit -c unlimited before the client is started",
         {}};
@@ -166,12 +151,14 @@ CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std
           {}};
 }
 
-CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& program,
+CoreDump core_dump_at(const std::string& pattern, const Reaped& ended, const std::string& program,
                       const std::string& cwd, WallTime started) {
   if (pattern.starts_with('|')) {
     if (pattern.find("systemd-coredump") != pattern.npos) {
-      const std::string shows =
-          pid == 0 ? "coredumpctl info" : fmt::format("coredumpctl info {}", pid);
+      // Without a number, it shows the last one.
+      const std::string shows = ended.status.by_signal()
+                                    ? fmt::format("coredumpctl info {}", ended.pid)
+                                    : "coredumpctl info";
       CoreDump dump{shows + " shows its core dump", {}};
       // The core dump is stored some time after the end of the process.
       if (!find_program("coredumpctl").empty()) {
@@ -184,18 +171,19 @@ CoreDump core_dump_at(const std::string& pattern, long pid, const std::string& p
     }
     return {"Its core dump went to the program " + pattern.substr(1, pattern.find(' ') - 1), {}};
   }
-  const fs::path file = newest_core(fs::path(cwd) / name_pattern(pattern, pid, program), started);
-  if (file.empty()) return {};
-  CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", shell_word(file.string()),
-                            program.empty() ? "-c" : shell_word(program)),
+  const auto core = newest_core(fs::path(cwd) / name_pattern(pattern), ended.pid, started);
+  if (!core) return {};
+  const std::string& of = core->program.empty() ? program : core->program;
+  CoreDump dump{fmt::format("Its core dump is {0}: gdb {1} {0}", shell_word(core->file.string()),
+                            shell_word(of)),
                 {}};
-  if (!program.empty() && !find_program("gdb").empty()) {
-    dump.reader = {"gdb",   "-nx",
-                   "-q",    "-batch",
-                   "-iex",  "set debuginfod enabled off",
-                   "-iex",  "set print frame-arguments none",
-                   "-ex",   fmt::format("bt {}", kFramesMax),
-                   program, file.string()};
+  if (!find_program("gdb").empty()) {
+    dump.reader = {"gdb",  "-nx",
+                   "-q",   "-batch",
+                   "-iex", "set debuginfod enabled off",
+                   "-iex", "set print frame-arguments none",
+                   "-ex",  fmt::format("bt {}", kFramesMax),
+                   of,     core->file.string()};
   }
   return dump;
 }
