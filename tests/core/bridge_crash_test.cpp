@@ -82,6 +82,16 @@ TEST_F(BridgeCrashTest, AnAnswerAboutAStartNamesItOnce) {
   EXPECT_THAT(answer().dump(), Not(HasSubstr("core dump")));
 }
 
+TEST_F(BridgeCrashTest, ACallThatStartsAServerWhichCrashesIsToldOnce) {
+  open_session();
+  dies(1, 0);
+  client(call(5, "echo"));
+  done();
+  crashes(2, "Its core dump is /core");
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\\nIts core dump is /core.\\n")));
+  EXPECT_THAT(text_of_call(6, 3), Not(HasSubstr("core dump")));
+}
+
 TEST_F(BridgeCrashTest, WithoutACoreDumpNoStackIsRead) {
   open_session();
   dies(1, 139, "SIGSEGV");

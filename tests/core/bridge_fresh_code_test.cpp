@@ -165,7 +165,7 @@ TEST_F(BridgeFreshCodeTest, WritesWithoutAPauseAreOneChange) {
 TEST_F(BridgeFreshCodeTest, FilesThatReloadsWriteKeepNoCallWaiting) {
   open();
   saves();
-  for (int i = 1; i <= 3; ++i) {
+  for (int i = 1; i <= 5; ++i) {
     changes("gen.h");
     dies(build(i), 0);
     opens(i + 1);
@@ -173,7 +173,7 @@ TEST_F(BridgeFreshCodeTest, FilesThatReloadsWriteKeepNoCallWaiting) {
     time_passes(milliseconds(300));
   }
   client(call(1, "echo"));
-  child(4, result(1, text_result("x")));
+  child(6, result(1, text_result("x")));
   EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
 }
 
@@ -188,6 +188,25 @@ TEST_F(BridgeFreshCodeTest, AClientThatSavesAndCallsInTurnIsAlwaysAnsweredByNewC
     dies(i, 0);
     child(i + 1, result(i, text_result("x")));
     EXPECT_THAT(answer_text(), HasSubstr("previous: replaced")) << i;
+  }
+}
+
+TEST_F(BridgeFreshCodeTest, AScriptReadsItsOwnSourcesWithoutABuild) {
+  config.needs_no_build = true;
+  binary.path = "/srv/app/server.py";
+  open();
+  Generation gen = 1;
+  for (const auto& [file, is_own] :
+       {std::pair("/srv/app/server.py", true), std::pair("/srv/app/lib/notes.py", true),
+        std::pair("/srv/app/notes.ts", false), std::pair("/srv/app/server.py", false)}) {
+    SCOPED_TRACE(file);
+    client(call(100 + gen, "sitter_kill"));
+    dies(gen, 0);
+    saves(file);
+    client(call(gen, "echo"));
+    opens(++gen);
+    child(gen, result(gen - 1, text_result("x")));
+    EXPECT_EQ(answer_text().find("nothing has built it since") == std::string::npos, is_own);
   }
 }
 

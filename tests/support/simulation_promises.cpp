@@ -12,6 +12,7 @@
 #include "core/client/client_requests.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/client/streams.hpp"
+#include "core/rebuild/watched_changes.hpp"
 #include "sitter/limits.hpp"
 
 /// Nothing waits for ever, and the end.
@@ -46,9 +47,9 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
 void Promises::on_saved(const fact::FilesChanged& fact) {
   const bool are_usable = std::all_of(fact.files.begin(), fact.files.end(),
                                       [](const auto& file) { return file.is_usable; });
-  // What is saved in three reloads in a row may be taken for the work of the reloads.
+  // What is saved in some reloads in a row may be taken for the work of the reloads.
   const bool is_sure =
-      ++saves_ <= 2 && are_usable && !scene_.builds_write && !scene_.children_write && !is_ending();
+      ++saves_ < limits::kOwnWritesInARow && are_usable && !scene_.builds_write && !scene_.children_write && !is_ending();
   saved_at_ = is_sure ? std::optional(now_) : std::nullopt;
 }
 

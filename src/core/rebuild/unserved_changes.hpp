@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -53,6 +54,11 @@ class UnservedChanges {
   const std::string& file() const;
   std::size_t count() const { return changes_.size(); }
   WallTime changed_at() const { return changed_at_; }
+  template <class Is>
+  bool are_all(Is is) const {
+    return std::all_of(changes_.begin(), changes_.end(),
+                       [&](const auto& change) { return is(change.first); });
+  }
 
  private:
   /// Changes are numbered from 1 on.

@@ -65,7 +65,8 @@ std::optional<Watch::Trigger> Watch::due(const Turn& turn) {
   for (const std::string& file : changes_.take_newly_own()) {
     own_news_ = fmt::format(
         "{} changes in each reload, so it is taken for the work of the reloads and causes no "
-        "further reload, until something changes at another time; --watch '!NAME' leaves it out",
+        "further reload, until something changes at another time. If somebody has saved it, reload "
+        "once more. --watch '!NAME' leaves it out",
         one_line(file));
     turn.log(Level::warn, own_news_);
   }

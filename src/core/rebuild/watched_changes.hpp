@@ -18,9 +18,9 @@ namespace limits {
 inline constexpr std::size_t kChangedFilesShown = 10;
 
 /// If a file changes in this many reloads in a row, the bridge assumes that the reloads write it. A
-/// user may save the same file during each of three builds, and never in between: then the bridge
-/// reports that it ignored the file.
-inline constexpr int kOwnWritesInARow = 3;
+/// user who goes on editing may save the same file during each of a few builds, and never in between:
+/// if this happens in so many, the bridge reports that it ignored the file.
+inline constexpr int kOwnWritesInARow = 5;
 
 /// If only changes during reloads have led to this many reloads in a row, no further reload
 /// follows, whatever the names of the files are: some builds give their output files a new name

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -177,9 +178,23 @@ bool News::says_old_code() const {
          (servers_.traits().has_process || !config_.build_command.empty());
 }
 
+/// Whether the server, which needs no build, reads this file itself: a file of its kind, below the
+/// folder of its own file.
+bool News::is_own_source(const std::string& file) const {
+  if (!config_.needs_no_build || !binary_.path) return false;
+  const std::string& own = *binary_.path;
+  const std::string_view folder = std::string_view(own).substr(0, own.rfind('/') + 1);
+  const std::string_view kind = std::string_view(own).substr(std::min(own.rfind('.'), own.size()));
+  return file == own ||
+         (!folder.empty() && !kind.empty() && file.starts_with(folder) && file.ends_with(kind));
+}
+
 /// Whether the child runs a program that somebody has built after the last change, in another way
 /// than the bridge.
 bool News::runs_built_since(const Child& child, WallTime change) const {
+  const bool is_read = rebuilds_.watch().unserved().are_all(
+      [this](const std::string& file) { return is_own_source(file); });
+  if (is_read && child.life.started().wall >= change) return true;
   if (!binary_.modified || *binary_.modified <= change) return false;
   // What the bridge has built itself holds what was saved before that build.
   const auto& build = rebuilds_.rebuilder().last_result();

@@ -148,6 +148,7 @@ class News {
   static std::string core_line(const ChildEnd& end);
   bool is_being_replaced(Generation gen) const;
   bool says_old_code() const;
+  bool is_own_source(const std::string& file) const;
   bool runs_built_since(const Child& child, WallTime change) const;
   bool would_carry_notice(const ClientRequest& request, const Message& answer) const;
   void put_notice(const ClientRequest& request, const Message& answer, Edits& edits);

@@ -144,6 +144,11 @@ void News::on_start_failed(const ChildEnd& end, const std::string& stderr_tail, 
   DeathReport report = report_of(end, stderr_tail, Reach::not_delivered);
   report.is_repeated = is_repeated;
   report.build_output = build_output;
+  const auto waiting = desk_.requests().all(State::waiting);
+  const bool is_told = std::any_of(waiting.begin(), waiting.end(), [](const ClientRequest* one) {
+    return one->method == Method::tools_call;
+  });
+  if (is_told) notices_.on_crash_told(core_line(end));
   fail_waiting(report);
 }
 
