@@ -23,9 +23,13 @@ using Json = nlohmann::json;
 constexpr std::size_t kValueShownMax = 1000;
 constexpr std::size_t kNameShownMax = 100;
 
-/// How many parts of a schema, and how many elements of an `enum`, are compared with a value and
-/// its parts. This is about a second of work. Arguments have a few hundred.
-constexpr std::size_t kStepsMax = 1'000'000;
+/// How much work one check is. A step is one part of a schema that is compared with one part of a
+/// value, or some bytes of text that must be read for that. All steps together hold up the bridge
+/// for about half a second. Arguments take a few hundred.
+constexpr std::size_t kStepsMax = 500'000;
+constexpr std::size_t kBytesPerStep = 64;
+/// How much more work it is to match a byte than to read it.
+constexpr std::size_t kMatchShare = 8;
 /// How many parts of a schema may be at work at once. At each level of a value these may be the
 /// part of a property, one in its `anyOf`, the target of a `$ref`, one in the `allOf` of that, and
 /// the target of another `$ref`.
@@ -38,6 +42,18 @@ std::string dumped(const Json& value) {
 }
 
 constexpr auto schema_member = &SchemaParts::member;
+
+std::size_t steps_for(std::size_t bytes) { return 1 + bytes / kBytesPerStep; }
+
+/// How many steps it takes to read all of the value.
+std::size_t steps_for(const Json& value) {
+  if (value.is_string()) return steps_for(value.get_ref<const std::string&>().size());
+  std::size_t steps = 1;
+  if (value.is_structured()) {
+    for (const auto& [key, one] : value.items()) steps += steps_for(key.size()) + steps_for(one);
+  }
+  return steps;
+}
 
 /// The first member that the library does not read; empty if the value is no object.
 std::string unreadable_member(std::string_view raw) {
@@ -114,19 +130,25 @@ class JsonSchema::Checker {
     return false;
   }
 
-  bool may_step() {
+  bool may_step(std::size_t steps = 1) {
     if (violation_) return false;
-    if (++steps_ <= kStepsMax) return true;
+    steps_ += steps;
+    if (steps_ <= kStepsMax) return true;
     return give_up(
         fmt::format("is too large to be checked against its schema: that takes more than {} steps",
                     kStepsMax),
         *parts_.root);
   }
 
+  bool may_compare(const Json& value, const Json& with) {
+    return may_step(value.type() == with.type() ? steps_for(with) : 1);
+  }
+
   /// Whether this part is at work on this value already, and would be again without end.
-  bool is_at_work(const Json& value, const Json& schema) const {
+  bool is_at_work(const Json& value, const Json& schema) {
     for (const Use* use = innermost_; use != nullptr && use->value == &value; use = use->outer) {
       if (use->schema == &schema) return true;
+      ++steps_;
     }
     return false;
   }
@@ -187,21 +209,22 @@ class JsonSchema::Checker {
     if (const Json* const type = schema_member(schema, "type")) {
       const bool is_one =
           type->is_string()
-              ? has_type(value, type->get<std::string>())
+              ? has_type(value, type->get_ref<const std::string&>())
               : !type->is_array() || std::any_of(type->begin(), type->end(), [&](const Json& one) {
-                  return one.is_string() && has_type(value, one.get<std::string>());
+                  return !may_step() ||
+                         (one.is_string() && has_type(value, one.get_ref<const std::string&>()));
                 });
       if (!is_one) return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
     }
     if (const Json* const allowed = schema_member(schema, "enum");
         allowed != nullptr && allowed->is_array()) {
       const bool is_one = std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
-        return !may_step() || is_same(value, one);
+        return !may_compare(value, one) || is_same(value, one);
       });
       if (!is_one) return fail(place, "is none of the allowed values", schema);
     }
     if (const Json* const only = schema_member(schema, "const");
-        only != nullptr && !is_same(value, *only)) {
+        only != nullptr && may_compare(value, *only) && !is_same(value, *only)) {
       return fail(place, "is not the allowed value", schema);
     }
     return true;
@@ -251,7 +274,8 @@ class JsonSchema::Checker {
     return true;
   }
 
-  Fit match_of(const std::string& pattern, const std::string& text) const {
+  Fit match_of(const std::string& pattern, const std::string& text) {
+    if (!may_step(steps_for(pattern.size() + kMatchShare * text.size()))) return Fit::no;
     const auto found = parts_.patterns.find(pattern);
     if (found == parts_.patterns.end() || !found->second.complaint().empty()) return Fit::perhaps;
     return found->second.matches(text) ? Fit::yes : Fit::no;
@@ -259,12 +283,13 @@ class JsonSchema::Checker {
 
   bool fits_text(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_string()) return true;
-    const std::string text = value.get<std::string>();
+    const std::string& text = value.get_ref<const std::string&>();
+    if (!may_step(steps_for(text.size()))) return false;
     if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "character"))
       return false;
     const Json* const pattern = schema_member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
-    switch (match_of(pattern->get<std::string>(), text)) {
+    switch (match_of(pattern->get_ref<const std::string&>(), text)) {
       case Fit::yes:
         return true;
       case Fit::perhaps:
@@ -280,6 +305,7 @@ class JsonSchema::Checker {
     if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "item")) return false;
     const Json* const unique = schema_member(schema, "uniqueItems");
     if (unique != nullptr && *unique == true) {
+      if (!may_step(steps_for(value))) return false;
       std::set<std::string> seen;
       for (const Json& one : value) {
         if (!seen.insert(canonical(one)).second) return fail(place, "has an item twice", schema);
@@ -336,6 +362,7 @@ class JsonSchema::Checker {
 
   bool has_all(const Json& value, const Json& names, const Place& place, const Json& part) {
     for (const Json& name : names) {
+      if (!may_step()) return false;
       if (name.is_string() && !value.contains(name.get<std::string>())) {
         return fail(
             place, fmt::format("has no member `{}`", brief(name.get<std::string>(), kNameShownMax)),
@@ -359,6 +386,7 @@ class JsonSchema::Checker {
         by_pattern != nullptr && by_pattern->is_object()) {
       for (const auto& [pattern, part] : by_pattern->items()) {
         const Fit match = match_of(pattern, key);
+        if (violation_) return false;
         if (match == Fit::no) continue;
         is_known = true;
         if (match == Fit::perhaps) {
@@ -379,6 +407,7 @@ class JsonSchema::Checker {
       const Json* const dependent = schema_member(schema, keyword);
       if (dependent == nullptr || !dependent->is_object()) continue;
       for (const auto& [key, part] : dependent->items()) {
+        if (!may_step()) return false;
         if (!value.contains(key)) continue;
         if (part.is_array() ? !has_all(value, part, place, schema) : !fits(value, part, place))
           return false;
@@ -390,7 +419,9 @@ class JsonSchema::Checker {
   bool fits_combination(const Json& value, const Json& schema, const Place& place) {
     if (const Json* const reference = schema_member(schema, "$ref");
         reference != nullptr && reference->is_string()) {
-      const Json* const target = parts_.target(reference->get<std::string>());
+      const std::string& name = reference->get_ref<const std::string&>();
+      if (!may_step(steps_for(name.size()))) return false;
+      const Json* const target = parts_.target(name);
       if (target == nullptr) {
         allow_unchecked();
       } else if (is_at_work(value, *target)) {
