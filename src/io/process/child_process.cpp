@@ -14,18 +14,15 @@ LineFramer cutting_framer() {
 
 }  // namespace
 
-ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events)
+ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, const Events& events)
     : pid_(launched.pid),
       unit_(launched.pid, gen),
-      input_(loop, std::move(launched.input),
-             {std::move(events.on_input_moved), std::move(events.on_input_broken)}),
+      input_(loop, std::move(launched.input), {events.on_input_moved, events.on_input_broken}),
       output_(loop, std::move(launched.output),
               events.on_output_bytes ? cutting_framer() : LineFramer(),
-              {std::move(events.on_output), std::move(events.on_output_end),
-               std::move(events.on_output_bytes)}),
+              {events.on_output, events.on_output_end, events.on_output_bytes}),
       error_(loop, std::move(launched.error), cutting_framer(),
-             {std::move(events.on_error), std::move(events.on_error_end),
-              std::move(events.on_error_bytes)}) {
+             {events.on_error, events.on_error_end, events.on_error_bytes}) {
   // Lines that are written just before the child closes its stdin are lost, and no failing write
   // reports that.
   input_.watch();

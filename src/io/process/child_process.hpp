@@ -31,7 +31,7 @@ class ChildProcess {
     std::function<void()> on_input_broken;
   };
 
-  ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events);
+  ChildProcess(EventLoop& loop, Launched launched, Generation gen, const Events& events);
 
   long pid() const { return pid_; }
   ProcessUnit& unit() { return unit_; }
@@ -43,6 +43,7 @@ class ChildProcess {
   /// The exit of the process was reaped. From now on its pipe is read even if the client takes
   /// nothing: the pipe holds a bounded amount, and the wait for its end is bounded.
   void set_exited();
+  bool has_exited() const { return has_exited_; }
   void set_output_paused(bool paused);
 
  private:
