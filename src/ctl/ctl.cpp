@@ -54,9 +54,13 @@ std::string printed(const Json& json, bool on_one_line = false) {
 
 bool answers(const Running& running) { return !running.hello.empty(); }
 
-std::vector<Running> all_running() {
+/// How long all bridges together may take to answer. A stopped bridge never answers, and a busy one
+/// answers soon.
+constexpr std::chrono::seconds kAnswerWait{1};
+
+std::vector<Running> all_running(Instant by) {
   std::vector<Running> running;
-  for (ControlClient& client : ControlClient::connect_to_all()) {
+  for (ControlClient& client : ControlClient::connect_to_all(by)) {
     Json hello = parsed_json(client.hello());
     if (!hello.is_object()) hello = Json::object();
     running.push_back({std::move(client), std::move(hello)});
@@ -71,12 +75,13 @@ struct Answer {
 };
 
 Answer ask(ControlClient& client, const std::string& command,
-           const Json& arguments = Json::object(), bool follows = false) {
+           const Json& arguments = Json::object(), bool follows = false,
+           std::optional<Instant> by = {}) {
   Json request;
   request["command"] = command;
   request["arguments"] = arguments;
   if (follows) request["follow"] = true;
-  const auto line = client.ask(request.dump());
+  const auto line = client.ask(request.dump(), by);
   if (!line) throw Failure{fmt::format("mcp-sitter {} has ended", client.pid())};
   const Json answer = parsed_json(*line);
   if (answer.is_object() && answer.contains("error")) {
@@ -92,8 +97,8 @@ Answer ask(ControlClient& client, const std::string& command,
   }
 }
 
-Json status_of(ControlClient& client) {
-  const Answer answer = ask(client, "status");
+Json status_of(ControlClient& client, std::optional<Instant> by = {}) {
+  const Answer answer = ask(client, "status", Json::object(), false, by);
   Json status = parsed_json(answer.text);
   if (!status.is_object()) throw Failure{answer.text};
   return status;
@@ -122,18 +127,19 @@ int list(bool as_json) {
   Json shown = Json::array();
   std::vector<std::vector<std::string>> rows = {
       {"PID", "NAME", "STATE", "CHILD", "SINCE", "CWD", "COMMAND"}};
-  for (Running& running : all_running()) {
+  const Instant by = Instant::clock::now() + kAnswerWait;
+  for (Running& running : all_running(by)) {
     Json status;
-    if (!answers(running)) {
+    try {
+      if (answers(running)) status = status_of(running.client, by);
+    } catch (const Failure&) {
+      if (Instant::clock::now() < by) continue;  // It has ended meanwhile.
+    }
+    if (status.empty()) {
       rows.push_back(
           {std::to_string(running.client.pid()), "-", "does not answer", "-", "-", "-", "-"});
       shown.push_back({{"pid", running.client.pid()}, {"state", "does not answer"}});
       continue;
-    }
-    try {
-      status = status_of(running.client);
-    } catch (const Failure&) {
-      continue;  // It has ended meanwhile.
     }
     Json one;
     one["pid"] = running.client.pid();
@@ -178,7 +184,7 @@ Running chosen(const Choice& choice) {
   std::vector<Running> fitting;
   const std::string folder = choice.cwd.empty() ? std::string() : folder_of(choice.cwd);
   bool is_one_silent = false;
-  for (Running& running : all_running()) {
+  for (Running& running : all_running(Instant::clock::now() + kAnswerWait)) {
     is_one_silent |= !answers(running);
     const bool is_meant = choice.target.empty() ||
                           choice.target == std::to_string(running.client.pid()) ||

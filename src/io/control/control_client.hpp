@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "io/system/file_descriptor.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
 /// A connection from `mcp-sitter ctl` to a bridge of this user.
 class ControlClient {
  public:
-  /// Connects to every bridge. If a bridge does not answer soon, its hello is empty. Sockets on
-  /// which no process listens any more are removed.
-  static std::vector<ControlClient> connect_to_all();
+  /// Connects to every bridge. If a bridge does not answer until `by`, its hello is empty. Sockets
+  /// on which no process listens any more are removed.
+  static std::vector<ControlClient> connect_to_all(Instant by);
 
   ControlClient(ControlClient&&) noexcept;
   ControlClient& operator=(ControlClient&&) noexcept;
@@ -24,9 +25,10 @@ class ControlClient {
   /// The first line that the bridge has sent; empty if the bridge does not answer.
   const std::string& hello() const;
 
-  /// Sends a line and waits for the next line, however long that takes. Empty if the bridge ends.
-  std::optional<std::string> ask(const std::string& line);
-  std::optional<std::string> next_line();
+  /// Sends a line and waits for the next line, however long that takes if no time is given. Nothing
+  /// if the bridge ends, or has not answered by then.
+  std::optional<std::string> ask(const std::string& line, std::optional<Instant> by = {});
+  std::optional<std::string> next_line(std::optional<Instant> by = {});
 
  private:
   struct Connection;
