@@ -68,9 +68,9 @@ struct DescriptionRead {
 }  // namespace fact
 
 /// What the shell reports of runs, and of the file that describes the tool.
-using CliFact =
-    std::variant<fact::ChildStarted, fact::ChildStartFailed, fact::RunOutput,
-                 fact::ChildOutputEnded, fact::ChildErrorLine, fact::ChildErrorEnded,
-                 fact::ChildExited, fact::UnitSignalled, fact::OrphanEnded, fact::DescriptionRead>;
+using CliFact = std::variant<fact::ChildStarted, fact::ChildStartFailed, fact::RunOutput,
+                             fact::ChildOutputEnded, fact::ChildErrorLine, fact::ChildErrorEnded,
+                             fact::ChildExited, fact::ChildOutputMoved, fact::UnitSignalled,
+                             fact::OrphanEnded, fact::DescriptionRead>;
 
 }  // namespace sitter

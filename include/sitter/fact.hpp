@@ -127,6 +127,10 @@ struct ChildExited {
   Generation gen = kNoGeneration;
   ExitStatus status;
 };
+/// Something was read of the output of a child that has exited.
+struct ChildOutputMoved {
+  Generation gen = kNoGeneration;
+};
 
 /// The queue to the child has reached its bound, has moved while it was full, or has room again.
 struct ChildInputFull {
@@ -256,11 +260,11 @@ using Fact = std::variant<
     fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput, fact::ClientClosedOutput,
     fact::StopSignalled, fact::ReloadAsked, fact::StatusAsked, fact::ChildStarted,
     fact::ChildStartFailed, fact::ChildLine, fact::ChildLineTooLong, fact::ChildErrorLine,
-    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost,
-    fact::RequestRefused, fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
-    fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled, fact::OrphanEnded,
-    fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked, fact::SourcesChecked,
-    fact::FilesChanged, fact::WatchChanged, fact::ControlLine, fact::ControlClosed,
-    fact::ProcessSeen, fact::StackRead>;
+    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildOutputMoved,
+    fact::ChildLost, fact::RequestRefused, fact::RequestLost, fact::ChildInputFull,
+    fact::ChildInputMoved, fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled,
+    fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked,
+    fact::SourcesChecked, fact::FilesChanged, fact::WatchChanged, fact::ControlLine,
+    fact::ControlClosed, fact::ProcessSeen, fact::StackRead>;
 
 }  // namespace sitter

@@ -48,6 +48,7 @@ ChildProcess::Events Backend::events_of(const Children::Number& gen) {
   const auto tell_all = [this, gen](LineFramer& framer) {
     turn([&] {
       while (const auto frame = framer.next()) tell_errors(*gen, *frame);
+      tell_moved(*gen);
     });
   };
   const auto tell_rest = [this, gen](LineFramer& framer) {
@@ -82,6 +83,11 @@ ChildProcess::Events Backend::events_of(const Children::Number& gen) {
                 });
               },
           .on_input_broken = [] {}};
+}
+
+void Backend::tell_moved(Generation gen) {
+  const ChildProcess* const child = children_.find(gen);
+  if (child != nullptr && child->has_exited()) on_process(fact::ChildOutputMoved{gen});
 }
 
 void Backend::tell_errors(Generation gen, const LineFramer::Frame& frame) {

@@ -77,6 +77,10 @@ class Backend {
   /// Takes a fact about a process. As it is here, the core gets it.
   virtual void on_process(const Fact& fact) { events_.on_fact(fact); }
 
+  /// Tells that output was read, to be called after it was handled. Only after an exit does anybody
+  /// want to know.
+  void tell_moved(Generation gen);
+
   /// Gives an order or a fact about a child to the machine that plays the children, and carries out
   /// what follows. False if it is about a build, or not for such a machine.
   template <class Machine, class Input>

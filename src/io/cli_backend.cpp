@@ -39,7 +39,12 @@ ChildProcess::Events CliBackend::events_of(const Children::Number& gen) {
   events.on_output = [](LineFramer& framer) {
     while (framer.next()) continue;
   };
-  events.on_output_bytes = [=](std::string_view bytes) { tell(fact::RunOutput{*gen, bytes}); };
+  events.on_output_bytes = [=, this](std::string_view bytes) {
+    turn([&] {
+      take(fact::RunOutput{*gen, bytes});
+      tell_moved(*gen);
+    });
+  };
   events.on_output_end = [=](LineFramer&) { tell(fact::ChildOutputEnded{*gen}); };
   events.on_input_moved = [=, this] { turn([&] { children_.end_run_input(*gen); }); };
   return events;

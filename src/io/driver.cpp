@@ -4,7 +4,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/stream/line_relay.hpp"
+#include "io/stream/timer.hpp"
 #include "io/system/platform.hpp"
 #include "io/trace.hpp"
 #include "sitter/fact_queue.hpp"
@@ -71,11 +71,11 @@ class Driver::Loop {
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
         backend_(parts_.backend(backend_parts())),
-        timer_(loop_.io()),
-        end_{loop_.io()},
+        timer_(loop_, [this] { on_due(); }),
+        end_{Timer(loop_, [this] { loop_.stop(); })},
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
         hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
-        start_{loop_.io()},
+        start_{Timer(loop_, [this] { end_start(); })},
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -179,10 +179,7 @@ class Driver::Loop {
   /// would delay it.
   void end_start_soon() {
     start_.is_on = true;
-    start_.timer.expires_after(kFirstAnswerWait);
-    start_.timer.async_wait([this](error_code error) {
-      if (!error) end_start();
-    });
+    start_.timer.set(Instant::clock::now() + kFirstAnswerWait);
   }
 
   void end_start() {
@@ -318,10 +315,7 @@ class Driver::Loop {
 
   void wait_for_last_writes() {
     if (!end_.is_on) return;
-    end_.last_writes.expires_after(kLastWritesWait);
-    end_.last_writes.async_wait([this](error_code error) {
-      if (!error) loop_.stop();
-    });
+    end_.last_writes.set(Instant::clock::now() + kLastWritesWait);
   }
 
   void end_if_written() {
@@ -337,31 +331,29 @@ class Driver::Loop {
     earlier(due, backend_->next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
-    if (!due) {
+    if (due) {
+      timer_.set(*due);
+    } else {
       timer_.cancel();
-      return;
     }
-    timer_.expires_at(*due);
-    timer_.async_wait([this](error_code error) {
-      if (error) return;
-      armed_for_.reset();
-      turn([this] { on_timeout(); });
-    });
+  }
+
+  /// What has ended by now is never late for a deadline either.
+  void on_due() {
+    armed_for_.reset();
+    turn([this] { backend_->reap(now_); });
+    turn([this] { on_timeout(); });
   }
 
   /// Until the client has its first answer.
   struct Start {
-    explicit Start(boost::asio::io_context& io) : timer(io) {}
-
-    boost::asio::steady_timer timer;
+    Timer timer;
     bool is_on = false;
   };
 
   /// After the last order: the last writes to the client are waited for.
   struct End {
-    explicit End(boost::asio::io_context& io) : last_writes(io) {}
-
-    boost::asio::steady_timer last_writes;
+    Timer last_writes;
     int exit_code = 0;
     bool is_on = false;
     bool may_wait = true;
@@ -377,7 +369,7 @@ class Driver::Loop {
   LineRelay relay_;
   std::unique_ptr<Backend> backend_;
 
-  boost::asio::steady_timer timer_;
+  Timer timer_;
   std::optional<Instant> armed_for_;
   End end_;
   boost::asio::signal_set signals_;

@@ -20,7 +20,10 @@ bool StdioBackend::takes(const Order& order) {
 ChildProcess::Events StdioBackend::events_of(const Children::Number& gen) {
   ChildProcess::Events events = Backend::events_of(gen);
   events.on_output = [this, gen](LineFramer& framer) {
-    turn([&] { relay_.each_frame(framer, [&](const auto& frame) { tell(*gen, frame); }); });
+    turn([&] {
+      relay_.each_frame(framer, [&](const auto& frame) { tell(*gen, frame); });
+      tell_moved(*gen);
+    });
   };
   events.on_output_end = [this, gen](LineFramer& framer) {
     turn([&] {

@@ -77,6 +77,7 @@ struct FactText {
     return fmt::format("child {} exited, {} {}", i.gen, i.status.code, i.status.signal);
   }
   std::string operator()(const fact::ChildInputFull& i) { return of_child(i, "input full"); }
+  std::string operator()(const fact::ChildOutputMoved& i) { return of_child(i, "output moved"); }
   std::string operator()(const fact::ChildInputMoved& i) { return of_child(i, "input moved"); }
   std::string operator()(const fact::ChildInputDrained& i) { return of_child(i, "input drained"); }
   std::string operator()(const fact::ChildInputBroken& i) { return of_child(i, "input broken"); }

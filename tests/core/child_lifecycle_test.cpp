@@ -153,6 +153,30 @@ TEST_F(ChildLifecycleTest, DrainingEndsWithItsTime) {
   EXPECT_THAT(done(), ElementsAre("release"));
 }
 
+TEST_F(ChildLifecycleTest, DrainingLastsFromTheLastByte) {
+  starts();
+  exits(0);
+  passes(milliseconds(200));
+  life_.on_output_moved(now_);
+  passes(milliseconds(299));
+  EXPECT_EQ(life_.state(), State::draining);
+  passes(milliseconds(1));
+  EXPECT_TRUE(life_.is_over());
+}
+
+TEST_F(ChildLifecycleTest, AGrandchildThatWritesOnAndOnIsWaitedForTwoSeconds) {
+  starts();
+  exits(0);
+  for (int i = 0; i < 19; ++i) {
+    passes(milliseconds(100));
+    life_.on_output_moved(now_);
+  }
+  passes(milliseconds(99));
+  EXPECT_EQ(life_.state(), State::draining);
+  passes(milliseconds(1));
+  EXPECT_TRUE(life_.is_over());
+}
+
 TEST_F(ChildLifecycleTest, DrainingWaitsForTheRestOfTheUnit) {
   starts();
   exits(0);

@@ -55,5 +55,23 @@ TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
+TEST(CliManyRuns, EachResultHoldsWhatItsRunWrote) {
+  constexpr int kCalls = 300;
+  const TemporaryDirectory directory;
+  directory.write("tools.json", kTools);
+  ScriptedClient client(
+      {.options = {"--cli", "sh", "--schema-file", "tools.json", "--max-calls", "256"},
+       .command = {},
+       .cwd = directory.path()});
+  client.open();
+  for (int round = 0; round < 3; ++round) {
+    for (int n = 1; n <= kCalls; ++n) client.call(round * kCalls + n, "tell", {{"n", n}});
+    for (int n = 1; n <= kCalls; ++n) {
+      EXPECT_EQ(text_of(client.answer(round * kCalls + n)["result"]),
+                "[" + std::to_string(n) + "]");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sitter::testing

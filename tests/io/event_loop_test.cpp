@@ -15,6 +15,7 @@
 
 #include "io/stream/stream_reader.hpp"
 #include "io/stream/stream_writer.hpp"
+#include "io/stream/timer.hpp"
 #include "pipe_reader.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -109,6 +110,69 @@ TEST_F(EventLoopTest, WhatCameDuringAPauseIsReadAfterIt) {
   });
   loop_.run();
   EXPECT_THAT(lines_, ElementsAre("early", "end"));
+}
+
+TEST_F(EventLoopTest, WhatHasArrivedIsReadBeforeADeadlineAndAtTheSameTime) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  Instant read_at;
+  on_lines_ = [&] { read_at = loop_.now(); };
+  loop_.post([&] {
+    // More than one read takes.
+    pipe.write(std::string(kPipe / 2, 'x') + '\n' + std::string(kPipe / 2 - 2, 'y') + '\n');
+    pipe.input.close();
+    loop_.call_due([&] {
+      lines_.emplace_back("due");
+      EXPECT_EQ(loop_.now(), read_at);
+    });
+  });
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre(SizeIs(kPipe / 2), SizeIs(kPipe / 2 - 2), "end", "due"));
+}
+
+TEST_F(EventLoopTest, ATimerComesAfterWhatHasArrived) {
+  Pipe pipe;
+  Timer timer(loop_, [&] {
+    lines_.emplace_back("due");
+    pipe.input.close();
+  });
+  const auto reading = reader(std::move(pipe.output));
+  loop_.post([&] {
+    pipe.write("early\n");
+    timer.set(loop_.now());
+  });
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("early", "due", "end"));
+}
+
+TEST_F(EventLoopTest, WhatIsReadBeforeATimerMayCancelIt) {
+  Pipe pipe;
+  Timer timer(loop_, [&] { lines_.emplace_back("due"); });
+  const auto reading = reader(std::move(pipe.output));
+  on_lines_ = [&] {
+    timer.cancel();
+    pipe.input.close();
+  };
+  loop_.post([&] {
+    pipe.write("early\n");
+    timer.set(loop_.now());
+  });
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("early", "end"));
+}
+
+TEST_F(EventLoopTest, AReaderGetsATurnAfterEachHandler) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("one\n");
+  int handlers = 0;
+  std::function<void()> again = [&] {
+    if (++handlers < 1000 && lines_.empty()) boost::asio::post(loop_.io(), again);
+  };
+  on_lines_ = [&] { pipe.input.close(); };
+  boost::asio::post(loop_.io(), again);
+  loop_.run();
+  EXPECT_LE(handlers, 2);
 }
 
 TEST_F(EventLoopTest, AFileIsReadToItsEnd) {

@@ -56,6 +56,7 @@ struct FactParts : Parts {
   void operator()(const fact::RequestRefused& f) const { all(f.gen, f.line.text(), f.why); }
   void operator()(const fact::RequestLost& f) const { all(f.gen, f.line.text(), f.why); }
   void operator()(const fact::ChildInputFull& f) const { one(f.gen); }
+  void operator()(const fact::ChildOutputMoved& f) const { one(f.gen); }
   void operator()(const fact::ChildInputMoved& f) const { one(f.gen); }
   void operator()(const fact::ChildInputDrained& f) const { one(f.gen); }
   void operator()(const fact::ChildInputBroken& f) const { one(f.gen); }

@@ -194,6 +194,10 @@ void Conductor::on(const fact::ChildErrorEnded& fact) {
   if (auto* const process = lifecycle(fact.gen)) process->on_error_ended(out_);
 }
 
+void Conductor::on(const fact::ChildOutputMoved& fact) {
+  if (auto* const process = lifecycle(fact.gen)) process->on_output_moved(now_);
+}
+
 void Conductor::on(const fact::ChildExited& fact) {
   servers_.on_left_exited(fact);
   if (auto* const process = lifecycle(fact.gen)) process->on_exited(fact.status, now_, out_);

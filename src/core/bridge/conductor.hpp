@@ -72,6 +72,7 @@ class Conductor {
   void on(const fact::ChildErrorLine& fact);
   void on(const fact::ChildOutputEnded& fact);
   void on(const fact::ChildErrorEnded& fact);
+  void on(const fact::ChildOutputMoved& fact);
   void on(const fact::ChildExited& fact);
   void on(const fact::ChildLost& fact);
   void on(const fact::ChildInputFull& fact);

@@ -84,6 +84,7 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   const State before = std::exchange(state_, State::draining);
   rest_ = before == State::killing ? Rest::killed : Rest::terminated;
   drained_at_ = now.steady + limits::kDrain;
+  drained_at_latest_ = now.steady + limits::kDrainMax;
   // A wrapper may die of the first signal. The server behind it still gets its full time.
   if (!reason_ || before == State::killing) {
     deadline_ = drained_at_;
@@ -101,6 +102,14 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
         gen_, rest_ == Rest::killed ? SignalUnit::How::kill : SignalUnit::How::terminate});
   }
   settle(out);
+}
+
+void ChildLifecycle::on_output_moved(Now now) {
+  if (state_ != State::draining) return;
+  const Instant next = std::min(now.steady + limits::kDrain, drained_at_latest_);
+  if (next <= drained_at_) return;
+  if (deadline_ == drained_at_) deadline_ = next;
+  drained_at_ = next;
 }
 
 void ChildLifecycle::on_lost(const fact::ChildLost& fact, Now now, Orders& out) {

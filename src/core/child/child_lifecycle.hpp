@@ -17,9 +17,12 @@ namespace sitter {
 namespace limits {
 
 /// A grandchild may hold the pipes of a child that has exited, so the bridge waits no longer than
-/// this for their end. What the child itself wrote is in the pipe by then, and is read within a few
-/// milliseconds.
+/// this for their end, or for more from them. The shell reads what is in a pipe before it tells of
+/// a deadline, so that nothing of what the child itself wrote is lost, however busy the machine is.
 inline constexpr Milliseconds kDrain{300};
+
+/// A grandchild that goes on writing holds up the next start no longer than this.
+inline constexpr Milliseconds kDrainMax{2000};
 
 /// The last process that a build or run started may still be between fork(2) and setsid(2). That
 /// takes microseconds, and some scheduler ticks on a busy machine.
@@ -84,6 +87,8 @@ class ChildLifecycle {
   void on_output_ended(Ladder ladder, Now now, Orders& out);
   void on_error_ended(Orders& out);
   void on_exited(ExitStatus status, Now now, Orders& out);
+  /// Bytes have come from a child that has exited.
+  void on_output_moved(Now now);
   /// The child is over without an exit that anybody could see.
   void on_lost(const fact::ChildLost& fact, Now now, Orders& out);
   void on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out);
@@ -162,7 +167,7 @@ class ChildLifecycle {
 
   std::optional<ExitStatus> exit_;
   /// While draining: until when the output is awaited, and what is done with the rest of the unit.
-  Instant drained_at_;
+  Instant drained_at_, drained_at_latest_;
   Rest rest_ = Rest::terminated;
   Milliseconds lifetime_{};
   Ended ended_;

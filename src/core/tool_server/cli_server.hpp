@@ -157,6 +157,7 @@ class CliServer {
   void on(const fact::ChildOutputEnded& fact);
   void on(const fact::ChildErrorLine& fact);
   void on(const fact::ChildErrorEnded& fact);
+  void on(const fact::ChildOutputMoved& fact);
   void on(const fact::ChildExited& fact);
   void on(const fact::UnitSignalled& fact);
   void on(const fact::OrphanEnded& fact);

@@ -114,6 +114,10 @@ void CliServer::on(const fact::ChildErrorEnded& fact) {
   if (Run* const run = find_run(fact.gen)) run->life.on_error_ended(out_);
 }
 
+void CliServer::on(const fact::ChildOutputMoved& fact) {
+  if (Run* const run = find_run(fact.gen)) run->life.on_output_moved(now_);
+}
+
 void CliServer::on(const fact::ChildExited& fact) {
   Run* const run = find_run(fact.gen);
   if (run == nullptr) return;

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "io/control/control_folder.hpp"
 #include "io/control/control_server.hpp"
 #include "io/control/local_socket.hpp"
+#include "io/stream/timer.hpp"
 #include "io/system/platform.hpp"
 #include "sitter/bytes.hpp"
 
@@ -45,7 +45,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
         hello_(std::move(hello)),
         events_(std::move(events)),
         acceptor_(loop.io()),
-        pause_(loop.io()) {}
+        pause_(loop, [this] { accept(); }) {}
 
   /// Empty, or the reason why it does not listen.
   std::string listen() {
@@ -130,12 +130,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   }
 
   /// There are no free descriptors, but the connection still waits.
-  void accept_later() {
-    pause_.expires_after(kAcceptPause);
-    pause_.async_wait([self = shared_from_this()](error_code error) {
-      if (!error) self->accept();
-    });
-  }
+  void accept_later() { pause_.set(Instant::clock::now() + kAcceptPause); }
 
   void take(stream_protocol::socket socket) {
     error_code error;
@@ -204,7 +199,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   std::string hello_;
   Events events_;
   stream_protocol::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
+  Timer pause_;
   std::string path_;
   std::map<ControlId, std::shared_ptr<Connection>> connections_;
   ControlId last_id_ = 0;

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/system/error_code.hpp>
 #include <cassert>
 #include <cstdint>
 #include <optional>
@@ -14,6 +11,7 @@
 
 #include "core/base/text.hpp"
 #include "io/http/certificate_words.hpp"
+#include "io/stream/timer.hpp"
 
 namespace sitter {
 namespace {
@@ -73,7 +71,10 @@ struct ProxyTunnel::State : std::enable_shared_from_this<State> {
   };
 
   State(EventLoop& of, Options with, Events told)
-      : loop(of), options(std::move(with)), events(std::move(told)), limit(of.io()) {}
+      : loop(of),
+        options(std::move(with)),
+        events(std::move(told)),
+        limit(of, [this] { on_limit(); }) {}
 
   void start(const Below& below) {
     stream = below({[weak = weak_from_this()] {
@@ -87,16 +88,16 @@ struct ProxyTunnel::State : std::enable_shared_from_this<State> {
                     }});
   }
 
+  void on_limit() {
+    const auto self = shared_from_this();
+    close(proxy_name() + " does not answer");
+  }
+
   std::string proxy_name() const { return "the proxy " + options.proxy.name(); }
 
   void ask() {
     phase = Phase::asking;
-    limit.expires_after(options.wait);
-    limit.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-      const auto self = weak.lock();
-      if (error || !self || self->phase != Phase::asking) return;
-      self->close(self->proxy_name() + " does not answer");
-    });
+    limit.set(Instant::clock::now() + options.wait);
     const std::string target = host_and_port(options.url.host, options.url.port);
     std::string request = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n", target);
     if (!options.proxy.authorization.empty()) {
@@ -213,7 +214,7 @@ struct ProxyTunnel::State : std::enable_shared_from_this<State> {
   EventLoop& loop;
   Options options;
   Events events;
-  boost::asio::steady_timer limit;
+  Timer limit;
   std::unique_ptr<ByteStream> stream;
   /// Bytes of the answer, and later bytes of the tunnel that were not passed on.
   std::string held;

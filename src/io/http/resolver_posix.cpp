@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <chrono>
@@ -18,6 +16,7 @@
 #include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 #include "io/http/resolver.hpp"
+#include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/short_program.hpp"
 
@@ -122,7 +121,11 @@ Addresses addresses_in_output(std::string_view output) {
 /// What is under way shares this object, and may outlast the resolver.
 struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
   State(EventLoop& of, Options chosen, std::string name, std::function<void(const Found&)> told)
-      : loop(of), options(std::move(chosen)), host(std::move(name)), on_found(std::move(told)) {}
+      : loop(of),
+        options(std::move(chosen)),
+        host(std::move(name)),
+        on_found(std::move(told)),
+        timer(of, [this] { on_limit(); }) {}
 
   void start() {
     Addresses known = known_addresses(options.hosts_file, host);
@@ -155,10 +158,12 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
       return;
     }
     loop.watch(source.number(), *this);
-    timer.emplace(loop.io(), deadline);
-    timer->async_wait([self = shared_from_this()](error_code error) {
-      if (!error) self->tell({{}, self->not_found()});
-    });
+    timer.set(deadline);
+  }
+
+  void on_limit() {
+    const auto self = shared_from_this();
+    tell({{}, not_found()});
   }
 
   Seen on_readable() override {
@@ -181,7 +186,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     const std::size_t whole = output.rfind('\n') + 1;
     Addresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
     if (!addresses.empty()) return {std::move(addresses), {}};
-    return {{}, SteadyClock::now() < deadline ? not_known() : not_found()};
+    return {{}, loop.now() < deadline ? not_known() : not_found()};
   }
 
   std::string not_known() const { return fmt::format("the name {} is not known", host); }
@@ -201,7 +206,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
 
   void close() {
     is_over = true;
-    timer.reset();
+    timer.cancel();
     loop.forget(*this);
     source.close();
   }
@@ -213,7 +218,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
   FileDescriptor source;
   std::string output;
   SteadyClock::time_point deadline;
-  std::optional<boost::asio::steady_timer> timer;
+  Timer timer;
   bool is_over = false;
 };
 

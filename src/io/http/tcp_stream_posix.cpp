@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <chrono>
@@ -20,6 +19,7 @@
 #include "io/http/proxy.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/http/tcp_stream.hpp"
+#include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
 #include "sitter/bytes.hpp"
@@ -62,7 +62,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
         options(std::move(chosen)),
         port(at),
         events(std::move(told)),
-        limit(of.io()),
+        limit(of, [this] { on_limit(); }),
         waiting(of.io()) {}
 
   void look_up(std::string host) {
@@ -108,23 +108,30 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   /// closed a socket that is not open.
   int connect_result() {
     if (!waiting.is_open()) return ETIMEDOUT;
-    pollfd seen{waiting.native_handle(), POLLOUT, 0};
-    if (poll(&seen, 1, 0) == 0) return EINPROGRESS;
+    if (!has_result()) return EINPROGRESS;
+    const int connecting = waiting.native_handle();
     int error = 0;
     socklen_t size = sizeof error;
-    if (getsockopt(seen.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-    if (error == 0 && is_connected_to_itself(seen.fd)) return ECONNREFUSED;
+    if (getsockopt(connecting, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+    if (error == 0 && is_connected_to_itself(connecting)) return ECONNREFUSED;
     return error;
   }
 
   void wait_for_connection() {
     const auto left = give_up_at - std::chrono::steady_clock::now();
     const auto share = left / static_cast<int>(addresses.size() - tried);
-    limit.expires_after(std::max(share, decltype(share)::zero()));
-    limit.async_wait([self = shared_from_this(), of = tried](error_code error) {
-      if (!error && !self->is_open && self->tried == of) self->stop_waiting();
-    });
+    limit.set(std::chrono::steady_clock::now() + std::max(share, decltype(share)::zero()));
     await_room();
+  }
+
+  /// A connection that is open by now was in time.
+  void on_limit() {
+    if (!is_open && !has_result()) stop_waiting();
+  }
+
+  bool has_result() {
+    pollfd seen{waiting.native_handle(), POLLOUT, 0};
+    return poll(&seen, 1, 0) != 0;
   }
 
   void on_connecting() {
@@ -335,7 +342,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   std::vector<std::string> refusing;
   std::string other_failure;  // the first
   Instant give_up_at{};
-  boost::asio::steady_timer limit;
+  Timer limit;
 
   /// The socket until it is connected, and a copy of it while it is full.
   tcp::socket waiting;

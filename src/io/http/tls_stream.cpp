@@ -5,14 +5,12 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/system/error_code.hpp>
 #include <cassert>
 #include <cstdint>
 #include <utility>
 
 #include "io/http/certificate_words.hpp"
+#include "io/stream/timer.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {
@@ -86,7 +84,10 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
   };
 
   State(EventLoop& of, Options with, Events told)
-      : loop(of), options(std::move(with)), events(std::move(told)), limit(of.io()) {
+      : loop(of),
+        options(std::move(with)),
+        events(std::move(told)),
+        limit(of, [this] { on_limit(); }) {
     options.host = certified_name(std::move(options.host));
   }
 
@@ -105,6 +106,11 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
                     [weak = weak_from_this()](std::string reason) {
                       if (const auto self = weak.lock()) self->on_below_closed(std::move(reason));
                     }});
+  }
+
+  void on_limit() {
+    const auto self = shared_from_this();
+    close("it does not answer the TLS handshake");
   }
 
   bool prepare(SSL_CTX* settings) {
@@ -147,12 +153,7 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
 
   void on_below_opened() {
     phase = Phase::handshake;
-    limit.expires_after(options.handshake_wait);
-    limit.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-      const auto self = weak.lock();
-      if (error || !self || self->phase != Phase::handshake) return;
-      self->close("it does not answer the TLS handshake");
-    });
+    limit.set(Instant::clock::now() + options.handshake_wait);
     advance();
   }
 
@@ -301,7 +302,7 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
   EventLoop& loop;
   Options options;
   Events events;
-  boost::asio::steady_timer limit;
+  Timer limit;
   std::string cacert;
   std::unique_ptr<SSL, ConnectionFreed> ssl;
   std::unique_ptr<ByteStream> stream;

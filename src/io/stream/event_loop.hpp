@@ -13,7 +13,8 @@ class io_context;
 
 namespace sitter {
 
-/// The loop of the one thread. Timers, signals and writes wait in its `io_context`. The descriptors
+/// The loop of the one thread. Timers, signals and writes wait in its `io_context`, and the readers
+/// get a turn after each of them. The descriptors
 /// that are read for every message are watched outside of it: Asio tries each read once more before
 /// it waits, which is one of four system calls on the path of a message.
 class EventLoop {
@@ -58,6 +59,17 @@ class EventLoop {
   /// The time. A reader that asks more than once gets the time at which it was called.
   Instant now() const { return called_at_ ? *called_at_ : Instant::clock::now(); }
 
+  /// Calls a function whose time has come. What has come for the readers until now is read before,
+  /// as of the same time: nothing that has arrived is late for a deadline. Must not be called from
+  /// within a reader.
+  template <class Due>
+  void call_due(Due due) {
+    called_at_ = Instant::clock::now();
+    read_pending();
+    due();
+    called_at_.reset();
+  }
+
   /// Calls the function from the loop, soon. A function that posts itself again delays no event by
   /// more than one call.
   void post(std::function<void()> function);
@@ -71,17 +83,23 @@ class EventLoop {
   struct System;
 
   Watched* find(const Reader& reader);
+  void read_pending();
   Reader::Seen call(Reader& reader) {
-    called_at_ = Instant::clock::now();
+    const bool is_due = called_at_.has_value();
+    if (!is_due) called_at_ = Instant::clock::now();
     const Reader::Seen seen = reader.on_readable();
-    called_at_.reset();
+    if (!is_due) called_at_.reset();
     return seen;
   }
+
+  /// How often a reader is asked before a deadline, as long as it fills its room: enough for what a
+  /// pipe or a socket holds, and an end for what is written on and on.
+  static constexpr int kPendingReadsMax = 128;
 
   // This member comes before the context, since posted functions that are never called may own
   // readers.
   std::unique_ptr<System> system_;
-  /// Set while a reader is called.
+  /// Set while a reader, or a function whose time has come, is called.
   std::optional<Instant> called_at_;
   std::unique_ptr<boost::asio::io_context> context_;
   boost::asio::io_context& io_ = *context_;

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,8 +34,12 @@ bool is_always_ready(int descriptor) {
 
 /// A pending wait shares this object and may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
-  Watched(EventLoop& of, int number, Reader& told)
-      : loop(of), descriptor(of.io()), reader(&told), never_waits(is_always_ready(number)) {
+  Watched(EventLoop& of, int watched, Reader& told)
+      : loop(of),
+        number(watched),
+        descriptor(of.io()),
+        reader(&told),
+        never_waits(is_always_ready(number)) {
     // The read says what is wrong with a descriptor that is not open, which is always ready.
     error_code ignored;
     if (!never_waits) descriptor.assign(number, ignored);
@@ -58,7 +63,13 @@ struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
     wait();
   }
 
+  bool has_pending() const {
+    pollfd seen{number, POLLIN, 0};
+    return reader != nullptr && !is_paused && !never_waits && poll(&seen, 1, 0) > 0;
+  }
+
   EventLoop& loop;
+  const int number;
   stream_descriptor descriptor;
   Reader* reader;  // null after `forget`
   const bool never_waits;
@@ -106,6 +117,15 @@ bool EventLoop::knows_as_quiet(const Reader&) { return false; }
 
 void EventLoop::post(std::function<void()> function) {
   boost::asio::post(io_, std::move(function));
+}
+
+void EventLoop::read_pending() {
+  // A reader may be forgotten by another one.
+  for (const auto& from : std::list(system_->watched)) {
+    for (int reads = 0; reads < kPendingReadsMax && from->has_pending(); ++reads) {
+      call(*from->reader);
+    }
+  }
 }
 
 void EventLoop::run() {

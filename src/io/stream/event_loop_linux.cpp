@@ -54,6 +54,25 @@ struct EventLoop::System {
     }
   }
 
+  /// Notes which descriptors are ready; waits for one if it may. Returns whether Asio is ready.
+  bool look(bool waits) {
+    std::array<epoll_event, 16> events;
+    const int count =
+        epoll_wait(epoll.number(), events.data(), static_cast<int>(events.size()), waits ? -1 : 0);
+    has_just_looked = count >= 0 && static_cast<std::size_t>(count) < events.size();
+    bool is_asio_ready = false;
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (auto* const from = static_cast<Watched*>(event.data.ptr)) {
+        from->is_ready = true;
+        if ((event.events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0) from->has_hung_up = true;
+      } else {
+        is_asio_ready = true;
+      }
+    }
+    return is_asio_ready;
+  }
+
   bool has_ready() const {
     return std::any_of(watched.begin(), watched.end(),
                        [](const Watched& w) { return w.may_read(); });
@@ -155,30 +174,31 @@ void EventLoop::post(std::function<void()> function) {
   system_->posted.push_back(std::move(function));
 }
 
+void EventLoop::read_pending() {
+  do {
+    system_->look(false);
+  } while (!system_->has_just_looked);
+  for (Watched& from : system_->watched) {
+    for (int reads = 0; from.may_read() && reads < kPendingReadsMax; ++reads) {
+      system_->read(*this, from);
+    }
+  }
+}
+
 void EventLoop::run() {
   // Asio stops a context that has nothing to do.
   const auto runs_until_stopped = boost::asio::make_work_guard(io_);
   System& system = *system_;
+  bool is_asio_ready = false;
   while (!io_.stopped()) {
-    std::array<epoll_event, 16> events;
-    const bool waits = system.posted.empty() && !system.has_ready();
-    const int count = epoll_wait(system.epoll.number(), events.data(),
-                                 static_cast<int>(events.size()), waits ? -1 : 0);
-    system.has_just_looked = count >= 0 && static_cast<std::size_t>(count) < events.size();
+    const bool waits = system.posted.empty() && !system.has_ready() && !is_asio_ready;
+    if (system.look(waits)) is_asio_ready = true;
     // Asio does not wake the loop for what a posted function leaves to it.
-    bool is_asio_ready = !system.posted.empty();
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& event = events[static_cast<std::size_t>(i)];
-      if (auto* const watched = static_cast<Watched*>(event.data.ptr)) {
-        watched->is_ready = true;
-        if ((event.events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0) watched->has_hung_up = true;
-      } else {
-        is_asio_ready = true;
-      }
-    }
+    if (!system.posted.empty()) is_asio_ready = true;
     if (is_asio_ready) system.has_just_looked = false;
     system.call_posted(io_);
-    if (is_asio_ready) io_.poll();
+    // After one of its handlers, the next may be ready without another event.
+    if (is_asio_ready) is_asio_ready = io_.poll_one() > 0;
     system.read_ready(*this);
   }
 }
