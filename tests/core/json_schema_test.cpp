@@ -299,6 +299,13 @@ TEST(JsonSchemaBoundsTest, AStepIsWorkAndNotAPart) {
             kTooManySteps);
 }
 
+// Seven million empty texts would take 700 MB.
+TEST(JsonSchemaBoundsTest, HalfAMillionValuesAreReadAndNoMore) {
+  EXPECT_EQ(violation("true", list_of("\"[,{\\\"\"", 499'999)), "");
+  EXPECT_EQ(violation("true", list_of("\"\"", 500'000)),
+            ": is too large to be checked against its schema: it has more than 500000 values");
+}
+
 /// Five levels of this schema belong to one of the value.
 std::string list_schema(std::string_view last) {
   return fmt::format(

@@ -41,6 +41,25 @@ std::string dumped(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kValueShownMax);
 }
 
+/// How many values a check reads at most. Each takes some 60 bytes while it is compared.
+constexpr std::size_t kValuesMax = kStepsMax;
+
+/// How many values there are in this one, or a few more.
+std::size_t value_count(std::string_view raw) {
+  std::size_t count = 1;
+  bool is_in_text = false;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] == '"') {
+      is_in_text = !is_in_text;
+    } else if (raw[i] == '\\') {
+      ++i;
+    } else if (!is_in_text && (raw[i] == ',' || raw[i] == '[' || raw[i] == '{')) {
+      ++count;
+    }
+  }
+  return count;
+}
+
 constexpr auto schema_member = &SchemaParts::member;
 
 std::size_t steps_for(std::size_t bytes) { return 1 + bytes / kBytesPerStep; }
@@ -484,6 +503,13 @@ JsonSchema::~JsonSchema() = default;
 const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
 
 std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
+  if (value_count(raw) > kValuesMax) {
+    return Violation{{},
+                     fmt::format("is too large to be checked against its schema: it has more than "
+                                 "{} values",
+                                 kValuesMax),
+                     dumped(*parts_->root)};
+  }
   const Json value = parsed(raw);
   if (value.is_discarded()) {
     return Violation{brief(unreadable_member(raw), kNameShownMax),
