@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -94,6 +96,36 @@ TEST_F(LogTest, AFileThatCannotBeOpenedIsOneSentence) {
   options.file = directory_.write("file", "") + "/sitter.log";
   EXPECT_FALSE(Log::open(options, stderr_output_, error_));
   EXPECT_THAT(error_, AllOf(HasSubstr(options.file), Not(HasSubstr("\n"))));
+}
+
+TEST_F(LogTest, WhatIsNoFileIsRefusedAtOnce) {
+  ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+  Log::Options options;
+  options.file = file_;
+  EXPECT_FALSE(Log::open(options, stderr_output_, error_));
+  EXPECT_THAT(error_, HasSubstr(file_ + " is no file"));
+}
+
+TEST_F(LogTest, OnlyTheUserMayReadIt) {
+  file_ = directory_ / "new/folder/sitter.log";
+  open({})->write(Level::warn, "of today");
+  EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms(0600));
+}
+
+TEST_F(LogTest, SeveralProcessesRotateTheSameFile) {
+  const std::string mebibyte(1024 * 1024, 'x');
+  const auto one = open({}), other = open({}), third = open({});
+  for (int line = 0; line < 16; ++line) {
+    for (const auto* const log : {&one, &other, &third}) (*log)->write(Level::warn, mebibyte);
+  }
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    EXPECT_LE(entry.file_size(), 10u * 1024 * 1024);
+    bytes += entry.file_size();
+  }
+  // The fifth file has three lines.
+  EXPECT_GT(bytes, 20u * 1024 * 1024);
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "sitter.2.log"));
 }
 
 TEST_F(LogTest, AppendsToAnExistingFile) {

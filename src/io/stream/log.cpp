@@ -2,21 +2,18 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/rotating_file_sink.h>
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <system_error>
 
 #include "core/base/text.hpp"
-#include "sitter/bytes.hpp"
+#include "io/stream/log_file.hpp"
 
 namespace sitter {
 namespace {
-
-constexpr std::size_t kFileBytesMax = 10 * limits::kMiB;
-constexpr std::size_t kOldFilesMax = 2;
 
 /// The shortest time between two messages on stderr that the log cannot be written, for example
 /// because the disk is full.
@@ -36,6 +33,22 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 
   ErrorOutput& output_;
+};
+
+/// The file sink of the library renames what another process still writes.
+class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FileSink(const std::string& path) : file_(path) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    file_.write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+  LogFile file_;
 };
 
 spdlog::level::level_enum level_of(order::Log::Level level) {
@@ -72,9 +85,8 @@ std::unique_ptr<Log> Log::open(const Options& options, ErrorOutput& stderr_outpu
     sink->set_pattern("[mcp-sitter] %l: %v");
   } else {
     try {
-      sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, kFileBytesMax,
-                                                                    kOldFilesMax);
-    } catch (const spdlog::spdlog_ex& failure) {
+      sink = std::make_shared<FileSink>(options.file);
+    } catch (const std::system_error& failure) {
       error = one_line(failure.what());
       return nullptr;
     }
