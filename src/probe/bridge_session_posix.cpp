@@ -73,12 +73,14 @@ BridgeSession::~BridgeSession() {
 }
 
 bool BridgeSession::wait_for_line(Clock::time_point deadline) {
+  bool is_late = false;
   while (true) {
     if (output_text_.find('\n') != output_text_.npos) return true;
-    if (!output_.is_open()) return false;
-    const auto now = Clock::now();
-    if (now >= deadline) return false;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
+    if (!output_.is_open() || is_late) return false;
+    // What has come by then was in time, however late this process looks.
+    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()),
+                               std::chrono::milliseconds::zero());
+    is_late = left == std::chrono::milliseconds::zero();
     std::array<pollfd, 3> ends{pollfd{output_.number(), POLLIN, 0},
                                pollfd{error_.number(), POLLIN, 0},
                                pollfd{unwritten_.empty() ? -1 : input_.number(), POLLOUT, 0}};

@@ -77,7 +77,8 @@ Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds tim
       is_over = true;
       if (kind == Runs::tool) kill(-pid, SIGKILL);
     }
-    run.is_late = std::chrono::steady_clock::now() >= deadline;
+    // One that has ended was in time, however late this process looks.
+    run.is_late = !is_over && std::chrono::steady_clock::now() >= deadline;
     run.is_too_long = run.output.size() > kOutputMax;
   }
   if (!is_over) kill(-pid, SIGKILL);
