@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/memory_watch.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -53,6 +54,23 @@ TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
   EXPECT_LT(killed, kCalls / 2);
   EXPECT_EQ(client.end(), 0);
   EXPECT_TRUE(client.leaves_nothing());
+}
+
+// The memory is that of both ends of the output, however much there is between them.
+TEST(CliManyRuns, OutputOfAnySizeTakesLittleMemory) {
+  const TemporaryDirectory directory;
+  directory.write("tools.json", R"json([{"name": "flood", "parameters": {},
+      "cli_command": ["-c", "head -c 100000000 /dev/zero | tr '\\0' x"]}])json");
+  ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
+                         .command = {},
+                         .cwd = directory.path()});
+  client.open();
+  const MemoryWatch memory(client);
+  for (int id = 1; id <= 4; ++id) client.call(id, "flood");
+  for (int id = 1; id <= 4; ++id) {
+    EXPECT_THAT(text_of(client.answer(id)["result"]), ::testing::HasSubstr("bytes"));
+  }
+  memory.expect_bounded(4 * kMebibyte);
 }
 
 TEST(CliManyRuns, EachResultHoldsWhatItsRunWrote) {

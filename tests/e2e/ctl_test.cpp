@@ -273,6 +273,7 @@ TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
   const std::string socket = socket_of(client);
   ASSERT_TRUE(fs::exists(socket));
   client.program().signal(SIGKILL);
+  EXPECT_EQ(client.program().wait(), 128 + SIGKILL);
   EXPECT_TRUE(eventually([&] { return fs::is_empty(runtime_.path()); }));
 }
 

@@ -234,5 +234,21 @@ TEST(WithoutAListOfProcesses, AKillEndsTheServerAndItsGroup) {
   EXPECT_TRUE(eventually([&] { return processes_with(mark).empty(); }));
 }
 
+TEST(StoppedBridge, ReadsWhatWasWrittenBeforeTheExitHoweverLate) {
+  for (int round = 0; round < 5; ++round) {
+    ScriptedClient client;
+    client.open();
+    const long child = client.child_pid();
+    client.call(1, "sleep", {{"ms", 50}});
+    client.call(2, "crash", {{"after_ms", 100}, {"stderr", "index out of range"}});
+    client.echo("both have arrived");
+    client.program().signal(SIGSTOP);
+    EXPECT_TRUE(eventually([&] { return status_field(child, "State").starts_with("Z"); }));
+    client.program().signal(SIGCONT);
+    EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
+    EXPECT_THAT(text_of(client.answer(2)["result"]), HasSubstr("index out of range"));
+  }
+}
+
 }  // namespace
 }  // namespace sitter::testing
