@@ -67,6 +67,12 @@ struct HttpAbort {
   ExchangeId exchange{};
 };
 
+/// Stop reading the response, or go on. The connection stays.
+struct HttpPause {
+  ExchangeId exchange{};
+  bool is_paused = false;
+};
+
 /// Take over the process of the daemon that listens, if an earlier mcp-sitter of this user has
 /// started it with the same command for the same address, and if no other one has it. The shell
 /// answers with `ChildStarted`, else with `ChildStartFailed`.
@@ -80,7 +86,8 @@ struct TakeDaemon {
 using DaemonOrder = std::variant<order::StartChild, order::RenumberChild, order::CloseChildInput,
                                  order::SignalUnit, order::ReleaseChild, order::TakeDaemon>;
 
-using HttpOrder = std::variant<order::HttpConnect, order::HttpSend, order::HttpAbort>;
+using HttpOrder =
+    std::variant<order::HttpConnect, order::HttpSend, order::HttpAbort, order::HttpPause>;
 
 namespace fact {
 

@@ -194,6 +194,9 @@ struct HttpOrderText {
     return of_exchange(o, fmt::format("{} {}", method, abridged(o.body)));
   }
   std::string operator()(const order::HttpAbort& o) { return of_exchange(o, "abort"); }
+  std::string operator()(const order::HttpPause& o) {
+    return of_exchange(o, o.is_paused ? "pause" : "go on");
+  }
 };
 
 struct HttpFactText {

@@ -165,6 +165,26 @@ TEST_F(LinkStatusTest, AnAnswerOverTheLimitOfALineIsAnError) {
   EXPECT_THAT(error_text(-32603), HasSubstr("268435457 bytes"));
 }
 
+TEST_F(LinkStatusTest, OfManyLargeAnswersOneIsReadAtATime) {
+  open_listed_session();
+  for (const int id : {1, 2, 3}) client(call(id, "large"));
+  done();
+  const Exchange larger = *exchange_of(1), other = *exchange_of(2), small = *exchange_of(3);
+  for (const Exchange exchange : {larger, other, small}) {
+    head(exchange, 200, {{"content-type", "application/json"}});
+  }
+  bytes(larger, std::string(limits::kHttpUnfinishedMax / 2 + 2, ' '));
+  bytes(small, std::string(limits::kHttpSmallResponse - 2, ' '));
+  bytes(other, std::string(limits::kHttpUnfinishedMax / 2 - limits::kHttpSmallResponse - 1, ' '));
+  EXPECT_THAT(done(), IsEmpty());
+  bytes(small, " ");
+  EXPECT_THAT(done(), IsEmpty());
+  bytes(larger, " ");
+  EXPECT_THAT(done(), ElementsAre(fmt::format("pause {}", other)));
+  ends(larger);
+  EXPECT_THAT(done(), Contains(fmt::format("go on with {}", other)));
+}
+
 TEST_F(LinkStatusTest, AnAnswerForWhichThereIsNoMemoryIsAnError) {
   options.has_room = [](std::size_t) { return false; };
   open_listed_session();

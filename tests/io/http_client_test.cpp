@@ -93,6 +93,20 @@ TEST_F(HttpClientTest, AResponseMayComeByteByByte) {
   EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body hello", "1 ended"));
 }
 
+TEST_F(HttpClientTest, OneResponseMayWaitWhileAnotherComes) {
+  start_server();
+  answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+  send(1);
+  EXPECT_TRUE(testing::runs_until(loop_, [&] { return told_.size() == 2; }));
+  order(order::HttpPause{id(1), true});
+  server_->peers.front()->send("k");
+  answer(response("ok"));
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("1 200", "1 body o", "2 200", "2 body ok", "2 ended"));
+  order(order::HttpPause{id(1), false});
+  EXPECT_THAT(until_over(1), ElementsAre("1 body k", "1 ended"));
+}
+
 TEST_F(HttpClientTest, ALargeBodyComesWhole) {
   start_server();
   std::string body;

@@ -154,6 +154,12 @@ void LinkTest::write_down(const HttpOrder& order) {
     add_word("abort " + std::to_string(exchange));
     return;
   }
+  if (const auto* const pause = std::get_if<order::HttpPause>(&order)) {
+    expect_open(static_cast<Exchange>(pause->exchange));
+    add_word(fmt::format("{} {}", pause->is_paused ? "pause" : "go on with",
+                         static_cast<Exchange>(pause->exchange)));
+    return;
+  }
   const auto& send = std::get<order::HttpSend>(order);
   const auto exchange = static_cast<Exchange>(send.exchange);
   expect_new(exchange);

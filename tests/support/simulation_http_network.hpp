@@ -35,6 +35,8 @@ class HttpNetwork {
   void take(const order::HttpConnect& order, Instant now);
   void take(const order::HttpSend& order, Instant now);
   void take(const order::HttpAbort& order, Instant now);
+  /// Nothing is as large as that.
+  void take(const order::HttpPause&, Instant) {}
 
   /// Lets one thing happen. Returns false if there is nothing that could happen.
   bool act(Instant now);

@@ -21,6 +21,9 @@ std::string words_of(const HttpOrder& order) {
   if (const auto* const abort = std::get_if<order::HttpAbort>(&order)) {
     return "abort " + number_of(abort->exchange);
   }
+  if (const auto* const pause = std::get_if<order::HttpPause>(&order)) {
+    return "pause or go on with " + number_of(pause->exchange);
+  }
   const auto& send = std::get<order::HttpSend>(order);
   using Verb = order::HttpSend::Method;
   std::string words = send.method == Verb::get    ? "get "

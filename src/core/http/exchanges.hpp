@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +29,7 @@ class Exchanges {
   void send(ExchangePtr exchange, Now now) {
     if (exchange->number != ExchangeId{}) exchange->forget_response();
     exchange->number = ExchangeId{++last_number_};
-    orders_.push_back({.exchange = exchange->number});
+    orders_.push_back({exchange->number, Ordered::What::begin});
     exchange->deadline.reset();
     if (exchange->kind == Kind::notification) {
       exchange->deadline = now.steady + limits::kHttpTakenWait;
@@ -77,7 +79,7 @@ class Exchanges {
     return taken;
   }
   ExchangePtr abort(ExchangeId number) {
-    orders_.push_back({.exchange = number, .is_abort = true});
+    orders_.push_back({number, Ordered::What::abort});
     return take(number);
   }
   /// Aborts the oldest exchange that was sent of those for which this holds; null if there is none.
@@ -97,6 +99,22 @@ class Exchanges {
     const auto is_answered = [](const ExchangePtr& sent) { return sent->has_answer; };
     const auto count = std::count_if(sent_.begin(), sent_.end(), is_answered);
     if (static_cast<std::size_t>(count) > limits::kHttpAnsweredMax) abort_first(is_answered);
+  }
+
+  /// Keeps what waits for the rest of its response within `limits::kHttpUnfinishedMax`.
+  void limit_unfinished() {
+    std::size_t kept = 0;
+    const HttpExchange* largest = nullptr;
+    for (const ExchangePtr& sent : sent_) {
+      kept += sent->kept();
+      if (largest == nullptr || sent->kept() > largest->kept()) largest = sent.get();
+    }
+    for (const ExchangePtr& sent : sent_) {
+      const bool waits = kept > limits::kHttpUnfinishedMax && sent.get() != largest &&
+                         sent->kept() > limits::kHttpSmallResponse;
+      if (std::exchange(sent->is_paused, waits) == waits) continue;
+      orders_.push_back({sent->number, waits ? Ordered::What::pause : Ordered::What::go_on});
+    }
   }
 
   /// The client has cancelled a request. A client of the stateless revision cancels by closing the
@@ -155,10 +173,16 @@ class Exchanges {
     // The memory of a request serves the next one, but for that of a long one.
     if (send.body.capacity() > 64 * limits::kKiB) send.body = std::string();
     while (const Ordered* const next = orders_.poll()) {
-      if (next->is_abort) return &(polled_other_ = order::HttpAbort{next->exchange});
+      if (next->what == Ordered::What::abort) {
+        return &(polled_other_ = order::HttpAbort{next->exchange});
+      }
       // It may have been given up since.
       const HttpExchange* const exchange = find(next->exchange);
       if (exchange == nullptr) continue;
+      if (next->what != Ordered::What::begin) {
+        const bool is_pause = next->what == Ordered::What::pause;
+        return &(polled_other_ = order::HttpPause{next->exchange, is_pause});
+      }
       if (exchange->kind == Kind::connect) {
         return &(polled_other_ = order::HttpConnect{exchange->number});
       }
@@ -169,10 +193,11 @@ class Exchanges {
   }
 
  private:
-  /// An exchange that is to begin, or to be aborted.
+  /// What is to happen to an exchange.
   struct Ordered {
+    enum class What : std::uint8_t { begin, abort, pause, go_on };
     ExchangeId exchange{};
-    bool is_abort = false;
+    What what = What::begin;
   };
 
   template <class Action>

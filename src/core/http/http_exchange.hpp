@@ -55,6 +55,8 @@ struct HttpExchange {
     has_answer = true;
     deadline = now.steady + limits::kHttpUselessWait;
   }
+  /// How many bytes of the response wait for the rest of it.
+  std::size_t kept() const { return body.size() + (events ? events->kept() : 0); }
   /// Of a response that is over. The headers stay until those of the next one.
   void forget_response() {
     status = 0;
@@ -62,6 +64,7 @@ struct HttpExchange {
     body_cut = 0;
     events.reset();
     has_event = false;
+    is_paused = false;
   }
 
   Kind kind = Kind::request;
@@ -89,6 +92,7 @@ struct HttpExchange {
   std::vector<HttpHeader> headers;
   std::string body;
   std::uint64_t body_cut = 0;
+  bool is_paused = false;  ///< nothing of the response is read for now
   std::unique_ptr<SseParser> events;
   bool has_answer = false;
   bool has_event = false;  ///< more than the head of this response has come

@@ -82,6 +82,12 @@ inline constexpr Milliseconds kHttpProbeInterval{5000};
 /// How many redirects of one request are followed. A server needs one, to add a slash.
 inline constexpr int kHttpRedirectsMax = 5;
 
+/// How many bytes of responses that are not complete are kept together. Beyond that, of the
+/// responses that are longer than the second only the largest is read on, so that it can become
+/// complete.
+inline constexpr std::size_t kHttpUnfinishedMax = 64 * kMiB;
+inline constexpr std::size_t kHttpSmallResponse = kMiB;
+
 /// How much of the body of a refusal is kept: enough for any error of JSON-RPC that a model reads.
 inline constexpr std::size_t kHttpErrorBodyMax = 64 * kKiB;
 

@@ -40,6 +40,9 @@ class SseParser {
   /// The next complete event. Nothing if the piece holds no further one.
   std::optional<Event> next();
 
+  /// The bytes of the event that is not complete.
+  std::size_t kept() const { return data_.size(); }
+
   /// The id of the last complete event that had one; empty if none had. An event without data
   /// counts too: servers begin a stream with one, so that the client knows an id.
   const std::string& last_event_id() const { return last_event_id_; }

@@ -43,6 +43,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   }
 
   Phase phase = Phase::opening;
+  bool is_paused = false;  ///< its response, while others go on
   ExchangeId exchange{};
   /// Waits until the connection is open. Empty for HttpConnect.
   std::string request;
@@ -141,7 +142,19 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
     if (found != connections.end()) close(*std::shared_ptr(*found));
   }
 
+  void carry_out(const order::HttpPause& order) {
+    const auto found = std::find_if(connections.begin(), connections.end(),
+                                    [&](const auto& one) { return one->has(order.exchange); });
+    if (found == connections.end()) return;
+    (*found)->is_paused = order.is_paused;
+    pause(**found);
+  }
+
   // ---- connections
+
+  void pause(Connection& connection) const {
+    if (connection.stream) connection.stream->set_paused(is_paused || connection.is_paused);
+  }
 
   Connection& open(ExchangeId exchange) {
     Connection& added = *connections.emplace_back(std::make_shared<Connection>());
@@ -165,7 +178,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
          [this, &added](const std::string& reason) {
            during(added, [&] { on_closed(added, reason); });
          }});
-    if (is_paused) added.stream->set_paused(true);
+    pause(added);
   }
 
   /// The connection that was used last, if it may be used again.
@@ -337,7 +350,7 @@ void HttpClient::carry_out(const HttpOrder& order) {
 void HttpClient::set_paused(bool paused) {
   state_->is_paused = paused;
   for (const auto& connection : state_->connections) {
-    if (connection->stream) connection->stream->set_paused(paused);
+    state_->pause(*connection);
   }
 }
 
