@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sitter/builtin.hpp"
+#include "sitter/http.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -46,6 +47,8 @@ struct BridgeConfig {
   /// The address of a daemon that is the child; empty if the child is a process that is started
   /// here. With an address, `command` is a sentence-like name of it for texts.
   std::string url;
+  /// The headers that the user has set for this daemon. No text of the bridge shows their values.
+  std::vector<HttpHeader> secret_headers;
   /// The command that starts this daemon; empty if it is started elsewhere.
   std::string daemon_command;
   ServerKind kind = ServerKind::process;

@@ -64,11 +64,11 @@ void CliBackend::take(const CliFact& fact) {
 
 void CliBackend::carry_out_all() {
   while (const CliOrder* const polled = server_.poll_order()) {
-    if (log_.is_trace()) log_.trace(to_text(*polled));
+    if (log_.is_trace()) log_.trace(to_text(*polled, log_.secrets()));
     if (const auto* const read = std::get_if<order::ReadDescription>(polled)) {
       server_.handle(read_description(read->gen), now_);
     } else if (const auto fact = children_.carry_out(*polled, now_.wall)) {
-      if (log_.is_trace()) log_.trace(to_text(*fact));
+      if (log_.is_trace()) log_.trace(to_text(*fact, log_.secrets()));
       on_process(*fact);
     }
   }

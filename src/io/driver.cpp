@@ -145,7 +145,7 @@ class Driver::Loop {
   void feed(const Fact& fact) { facts_.feed(fact); }
 
   void decide(const Fact& fact) {
-    if (parts_.log.is_trace()) parts_.log.trace(to_text(fact));
+    if (parts_.log.is_trace()) parts_.log.trace(to_text(fact, parts_.log.secrets()));
     bridge_.handle(fact, now_);
     carry_out_all();
   }
@@ -160,7 +160,7 @@ class Driver::Loop {
 
   void carry_out_all() {
     while (Order* const order = bridge_.poll_order()) {
-      if (parts_.log.is_trace()) parts_.log.trace(to_text(*order));
+      if (parts_.log.is_trace()) parts_.log.trace(to_text(*order, parts_.log.secrets()));
       std::visit(
           [&](auto& one) {
             if constexpr (requires { carry_out(one); }) {

@@ -57,7 +57,7 @@ void HttpBackend::on_process(const Fact& fact) {
 
 void HttpBackend::on_http(HttpFact&& fact) {
   now_ = events_.on_begin();
-  if (log_.is_trace()) log_.trace(to_text(fact));
+  if (log_.is_trace()) log_.trace(to_text(fact, log_.secrets()));
   if (const auto* const connected = std::get_if<fact::HttpConnected>(&fact)) {
     listener_ = connected->listener;
   }
@@ -67,7 +67,7 @@ void HttpBackend::on_http(HttpFact&& fact) {
 
 void HttpBackend::carry_out_all() {
   while (const HttpOrder* const order = link_.poll_order()) {
-    if (log_.is_trace()) log_.trace(to_text(*order));
+    if (log_.is_trace()) log_.trace(to_text(*order, log_.secrets()));
     client_.carry_out(*order);
   }
   while (const order::Log* const line = link_.poll_log()) log_.write(line->level, line->text);

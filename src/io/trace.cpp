@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kTextMax = 500;
 
-std::string abridged(std::string_view text) {
-  return brief(text.substr(0, 4 * kTextMax), kTextMax);
-}
-
 const char* word(order::SignalUnit::How how) {
   switch (how) {
     case order::SignalUnit::How::look:
@@ -40,7 +36,17 @@ std::string of_exchange(const auto& one, std::string_view what) {
   return fmt::format("http {}: {}", static_cast<std::uint64_t>(one.exchange), what);
 }
 
-struct FactText {
+/// Says what stands in a step, without the secrets.
+struct StepText {
+  const Secrets& secrets;
+
+  std::string abridged(std::string_view text) const {
+    const std::string_view read = text.substr(0, 4 * kTextMax);
+    return shortened(secrets.masked(one_line(read), read.size() < text.size()), kTextMax);
+  }
+};
+
+struct FactText : StepText {
   std::string operator()(const fact::ClientLine& i) {
     return "client line " + abridged(i.line.text());
   }
@@ -131,7 +137,7 @@ struct FactText {
   }
 };
 
-struct OrderText {
+struct OrderText : StepText {
   std::string operator()(const order::SendToControl& a) {
     return fmt::format("send to control {} {}", a.connection, abridged(a.line));
   }
@@ -184,7 +190,7 @@ struct OrderText {
 };
 
 /// Neither headers nor addresses, since both may be secret.
-struct HttpOrderText {
+struct HttpOrderText : StepText {
   std::string operator()(const order::HttpConnect& o) { return of_exchange(o, "connect"); }
   std::string operator()(const order::HttpSend& o) {
     using Method = order::HttpSend::Method;
@@ -199,13 +205,15 @@ struct HttpOrderText {
   }
 };
 
-struct HttpFactText {
+struct HttpFactText : StepText {
   std::string operator()(const fact::HttpConnected& f) { return of_exchange(f, "connected"); }
   std::string operator()(const fact::HttpHead& f) {
     return of_exchange(f, fmt::format("status {}, {}", f.status,
                                       abridged(header_value(f.headers, "content-type"))));
   }
-  std::string operator()(const fact::HttpBytes& f) { return of_exchange(f, abridged(f.bytes)); }
+  std::string operator()(const fact::HttpBytes& f) {
+    return of_exchange(f, fmt::format("{} bytes", f.bytes.size()));
+  }
   std::string operator()(const fact::HttpEnded& f) { return of_exchange(f, "ended"); }
   std::string operator()(const fact::HttpIdleClosed&) { return "http: an idle connection closed"; }
   std::string operator()(const fact::HttpFailed& f) {
@@ -215,10 +223,20 @@ struct HttpFactText {
 
 }  // namespace
 
-std::string to_text(const Fact& fact) { return "<- " + std::visit(FactText(), fact); }
-std::string to_text(const Order& order) { return "-> " + std::visit(OrderText(), order); }
-std::string to_text(const HttpFact& fact) { return "<- " + std::visit(HttpFactText(), fact); }
-std::string to_text(const CliOrder& order) { return "-> " + std::visit(OrderText(), order); }
-std::string to_text(const HttpOrder& order) { return "-> " + std::visit(HttpOrderText(), order); }
+std::string to_text(const Fact& fact, const Secrets& secrets) {
+  return "<- " + std::visit(FactText{{secrets}}, fact);
+}
+std::string to_text(const Order& order, const Secrets& secrets) {
+  return "-> " + std::visit(OrderText{{secrets}}, order);
+}
+std::string to_text(const HttpFact& fact, const Secrets& secrets) {
+  return "<- " + std::visit(HttpFactText{{secrets}}, fact);
+}
+std::string to_text(const CliOrder& order, const Secrets& secrets) {
+  return "-> " + std::visit(OrderText{{secrets}}, order);
+}
+std::string to_text(const HttpOrder& order, const Secrets& secrets) {
+  return "-> " + std::visit(HttpOrderText{{secrets}}, order);
+}
 
 }  // namespace sitter

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/http/secrets.hpp"
 #include "sitter/cli.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/http.hpp"
@@ -9,11 +10,12 @@
 
 namespace sitter {
 
-/// Describes a fact or an order in one line for the log, with long texts shortened.
-std::string to_text(const Fact& fact);
-std::string to_text(const Order& order);
-std::string to_text(const HttpFact& fact);
-std::string to_text(const HttpOrder& order);
-std::string to_text(const CliOrder& order);
+/// Describes a fact or an order in one line for the log, without secrets, and with long
+/// texts shortened.
+std::string to_text(const Fact& fact, const Secrets& secrets);
+std::string to_text(const Order& order, const Secrets& secrets);
+std::string to_text(const HttpFact& fact, const Secrets& secrets);
+std::string to_text(const HttpOrder& order, const Secrets& secrets);
+std::string to_text(const CliOrder& order, const Secrets& secrets);
 
 }  // namespace sitter

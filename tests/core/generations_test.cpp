@@ -14,7 +14,7 @@ class GenerationsTest : public ::testing::Test {
  protected:
   Child& begin() {
     Child& child = children_.begin(
-        now_, [] { return "1"; }, [] { return ""; }, "9.9.9");
+        now_, [] { return "1"; }, [] { return ""; }, "9.9.9", Secrets());
     child.life.on_started({child.gen(), 100 + child.gen()}, now_, out_);
     return child;
   }

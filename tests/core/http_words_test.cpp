@@ -18,8 +18,11 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string html(const std::string& body) { return body_words(body, "text/html; charset=utf-8"); }
-std::string plain(const std::string& body) { return body_words(body, "text/plain"); }
+std::string words(const std::string& body, std::string_view type) {
+  return body_words(body, type, Secrets());
+}
+std::string html(const std::string& body) { return words(body, "text/html; charset=utf-8"); }
+std::string plain(const std::string& body) { return words(body, "text/plain"); }
 
 TEST(StatusLineTest, TheRegisteredPhraseFollowsTheNumber) {
   EXPECT_EQ(status_line(200), "200 OK");
@@ -114,19 +117,11 @@ TEST(BodyWordsTest, EscapedCharactersAreDecoded) {
 }
 
 TEST(BodyWordsTest, HtmlIsRecognizedByItsTypeOrItsBeginning) {
-  EXPECT_EQ(body_words("<b>a</b>", "TEXT/HTML"), "a");
-  EXPECT_EQ(body_words("<b>a</b>", "application/xhtml+xml"), "a");
-  EXPECT_EQ(body_words("\n <!doctype HTML><p>a</p>", ""), "a");
-  EXPECT_EQ(body_words("<HTML><p>a</p>", "text/plain"), "a");
-  EXPECT_EQ(body_words("<b>a</b>", "text/xml"), "<b>a</b>");
-}
-
-TEST(ChallengeWordsTest, AreOneLineOf200Bytes) {
-  ASSERT_EQ(limits::kChallengeBytesMax, 200U);
-  EXPECT_EQ(challenge_words("Bearer realm=\"x\",\t error=\"y\""),
-            "Bearer realm=\"x\",\t error=\"y\"");
-  EXPECT_EQ(challenge_words(std::string(200, 'x')), std::string(200, 'x'));
-  EXPECT_THAT(challenge_words(std::string(201, 'x')), HasSubstr("1 byte cut"));
+  EXPECT_EQ(words("<b>a</b>", "TEXT/HTML"), "a");
+  EXPECT_EQ(words("<b>a</b>", "application/xhtml+xml"), "a");
+  EXPECT_EQ(words("\n <!doctype HTML><p>a</p>", ""), "a");
+  EXPECT_EQ(words("<HTML><p>a</p>", "text/plain"), "a");
+  EXPECT_EQ(words("<b>a</b>", "text/xml"), "<b>a</b>");
 }
 
 /// 2026-03-01, 12:00:00 UTC.
@@ -233,19 +228,55 @@ TEST(Secrets, AreTheValueAndItsWordsButForTheScheme) {
             "***, or ***, as a Bearer");
 }
 
-TEST(Secrets, AreAllWordsOfACookie) {
-  const Secrets secrets(Headers{{"Cookie", "session=abcdefgh; theme=dark"}});
-  EXPECT_EQ(secrets.masked("no session=abcdefgh with theme=dark"), "no *** with ***");
+TEST(Secrets, AreEachCookieAndItsValue) {
+  const Secrets secrets(Headers{{"Cookie", "session=abcdefgh; theme=dark; key=123456"}});
+  EXPECT_EQ(secrets.masked("no session=abcdefgh with theme=dark"), "no *** with theme=dark");
+  EXPECT_EQ(secrets.masked("the session abcdefgh with 123456 is gone"),
+            "the session *** with *** is gone");
+}
+
+TEST(Secrets, AreWhatStandsInQuotes) {
+  const Secrets secrets(Headers{{"Authorization", "Token token=\"abcdef\""}});
+  EXPECT_EQ(secrets.masked("no such token: abcdef"), "no such token: ***");
 }
 
 TEST(Secrets, HaveSixBytesOrMore) {
-  const Secrets secrets(Headers{{"X-Region", "north"}, {"X-Key", "abcdef"}});
-  EXPECT_EQ(secrets.masked("abcdef is in the north"), "*** is in the north");
+  const Secrets secrets(Headers{{"X-Region", "north"}, {"X-Key", "abcdef"}, {"Cookie", "a=12345"}});
+  EXPECT_EQ(secrets.masked("abcdef and 12345 are in the north"), "*** and 12345 are in the north");
 }
 
 TEST(Secrets, AreFoundWhereverTheyStand) {
   const Secrets secrets(Headers{{"X-Key", "abcdef"}});
   EXPECT_EQ(secrets.masked("abcdefabcdef and xabcdefx"), "****** and x***x");
+}
+
+TEST(Secrets, AreFoundWithTheEscapesOfJson) {
+  const Secrets secrets(Headers{{"X-Key", "ab/\"c\\é"}});
+  for (const char* written : {R"(ab/"c\é)", R"(ab\/\"c\\é)", R"(ab\/\u0022c\\\u00e9)",
+                              R"(ab\\\/\\\"c\\\\é)", R"(\u0061b/\"c\\\u00E9)"}) {
+    EXPECT_EQ(secrets.masked(std::string("x ") + written + " y"), "x *** y") << written;
+  }
+  EXPECT_EQ(secrets.masked(R"(ab\/\u0023c, ab\n, \u12, \)"), R"(ab\/\u0023c, ab\n, \u12, \)");
+}
+
+TEST(Secrets, AreHiddenInPartWhereATextIsCut) {
+  const Secrets secrets(Headers{{"X-Key", "ab/cdef"}});
+  for (const char* end : {"ab/c", "ab\\", "ab\\/c", "ab\\u00"}) {
+    EXPECT_EQ(secrets.masked(std::string("the key ") + end, true), "the key ***") << end;
+    EXPECT_EQ(secrets.masked(end), end);
+  }
+  EXPECT_EQ(secrets.masked("the key ab/cdeg", true), "the key ab/cdeg");
+}
+
+TEST(Secrets, AreHiddenBeforeATextIsCut) {
+  const Secrets secrets(Headers{{"X-Key", "abcdef"}});
+  EXPECT_EQ(secrets.brief("the\nkey abcdef", 11), "the key ***");
+  EXPECT_EQ(secrets.brief("a\033[1mbc\033[0mdef", 11), "***");
+  EXPECT_EQ(body_words(std::string(197, 'x') + "abcdef", "", secrets),
+            std::string(197, 'x') + "***");
+  EXPECT_EQ(body_words("<i>" + std::string(limits::kBodyReadMax - 6, ' ') + "abcdef", "text/html",
+                       secrets),
+            " ***");
 }
 
 TEST(Secrets, HideNothingWithoutHeaders) { EXPECT_EQ(Secrets().masked("a text"), "a text"); }

@@ -389,12 +389,44 @@ TEST_F(LinkStatusTest, ASecretThatTheDaemonRepeatsIsHidden) {
   EXPECT_THAT(text, HasSubstr("bad token ***, and *** again"));
 }
 
-TEST_F(LinkStatusTest, ASecretInAnErrorOfTheDaemonIsHiddenToo) {
-  options.headers = {{"Authorization", "Bearer 123456"}};
+TEST_F(LinkStatusTest, NoPartOfASecretIsShownWhereATextIsCut) {
+  options.headers = {{"Authorization", "Bearer abc/def"}};
+  open_listed_session();
+  const std::string challenge = std::string(limits::kChallengeBytesMax - 3, 'x');
+  const std::string body = R"json({"key":"abc\/def"})json" + std::string(184, 'y') + "abc/def";
+  const std::string text = error_after(401, body, {{"www-authenticate", challenge + "abc/def"}});
+  EXPECT_THAT(text, HasSubstr(challenge + "***: "));
+  EXPECT_THAT(text, HasSubstr(R"json({"key":"***"}yyy)json"));
+  EXPECT_THAT(text, Not(HasSubstr("abc")));
+}
+
+TEST_F(LinkStatusTest, AnErrorOfTheDaemonPassesAsItIs) {
+  options.headers = {{"X-Team", "1000001"}, {"X-Kind", "message"}, {"X-Key", "123456"}};
   open_session();
+  client(call(1000001, "echo"));
+  done();
+  status(*exchange_of(1000001), 400, error("null", -32000, "bad token 123456"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(1000001, -32000, "bad token 123456")));
+}
+
+TEST_F(LinkStatusTest, AnErrorOfOursKeepsItsIdAndMembers) {
+  options.headers = {{"X-Team", "1000001"}, {"X-Kind", "message"}, {"X-Key", "jsonrpc"}};
+  open_session();
+  client(call(1000001, "echo"));
+  done();
+  status(*exchange_of(1000001), 500, "this message is no jsonrpc");
+  EXPECT_THAT(answer()["error"]["message"], HasSubstr("this *** is no ***"));
+}
+
+TEST_F(LinkStatusTest, AnErrorThatRefusesTheNextSessionIsQuotedWithoutASecret) {
+  options.headers = config.secret_headers = {{"X-Key", "123456"}};
+  open_listed_session();
+  daemon.has_sessions = false;
   client(call(1, "echo"));
-  status(*exchange_of(1), 400, error("null", -32000, "bad token 123456"));
-  EXPECT_EQ(error_text(-32000), "bad token ***");
+  status(*exchange_of(1), 404);
+  done();
+  status(last(), 400, error("null", -32000, "bad token 123456"));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("bad token ***")));
 }
 
 TEST_F(LinkStatusTest, ALocationIsShownWithoutItsQuery) {

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "io/trace.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -19,6 +20,7 @@ namespace {
 
 using Level = order::Log::Level;
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
@@ -65,6 +67,14 @@ TEST_F(LogTest, NoLineShowsASecret) {
   log->trace("<- http 1: tell-nobody");
   EXPECT_THAT(text_of(file_), AllOf(HasSubstr("refused: ***"), HasSubstr("<- http 1: ***"),
                                     Not(HasSubstr("tell-nobody"))));
+}
+
+TEST(TraceTest, ALineShowsNoPartOfASecret) {
+  const Secrets secrets(std::vector<HttpHeader>{{"X-Key", "abc/def"}});
+  const std::string line = std::string(497, 'x') + "abc\\/def";
+  const std::string control = std::string(3, '\n') + std::string(1994, '\r') + "abc/def";
+  EXPECT_THAT(to_text(fact::ControlLine{.line = line}, secrets), EndsWith("x***"));
+  EXPECT_THAT(to_text(fact::ControlLine{.line = control}, secrets), EndsWith(" ***"));
 }
 
 TEST_F(LogTest, WhatIsBelowItsLevelIsLeftOut) {

@@ -224,7 +224,7 @@ void Conductor::take_missing_lists(Child& child) {
 void Conductor::on_child_answer(Child& child, const Message& message, Line line) {
   if (message.id.empty()) {
     out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
-                                      brief(message.error, 300)));
+                                      servers_.secrets().brief(message.error, 300)));
     return;
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;

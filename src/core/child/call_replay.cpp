@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kWhyBytesMax = 300;
 
 /// Why a call has failed, in the server's words.
-std::string failure_of(const Message& answer) {
+std::string failure_of(const Message& answer, const Secrets& secrets) {
   std::string words;
   if (answer.kind == Message::Kind::error) {
     words = string_value(member(answer.error, "message"));
@@ -27,7 +27,7 @@ std::string failure_of(const Message& answer) {
       if (words.empty()) words = string_value(member(block, "text"));
     }
   }
-  return words.empty() ? "it gave no reason" : brief(words, kWhyBytesMax);
+  return words.empty() ? "it gave no reason" : secrets.brief(words, kWhyBytesMax);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ bool CallReplay::on_answer(const Message& answer, const MakeId& make_id, const M
                            Orders& out) {
   if (is_done() || !same_id(answer.id, id_)) return false;
   if (answer.kind == Message::Kind::error || !is_complete_success(answer.result)) {
-    failures_.push_back(fmt::format("{}: {}", running(), failure_of(answer)));
+    failures_.push_back(fmt::format("{}: {}", running(), failure_of(answer, secrets_)));
   }
   ask(make_id, make_meta, out);
   return true;

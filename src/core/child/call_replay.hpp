@@ -10,6 +10,7 @@
 
 #include "core/base/orders.hpp"
 #include "core/child/list_survey.hpp"
+#include "core/http/secrets.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
@@ -51,8 +52,11 @@ bool is_complete_success(std::string_view result);
 class CallReplay {
  public:
   /// With `waits_for_child`, the time for the answers begins with `start_clock`.
-  CallReplay(Generation gen, std::vector<ReplayedCall> calls, bool waits_for_child)
-      : gen_(gen), calls_(std::move(calls)), has_clock_(!waits_for_child) {}
+  CallReplay(Generation gen, std::vector<ReplayedCall> calls, bool waits_for_child, Secrets secrets)
+      : gen_(gen),
+        calls_(std::move(calls)),
+        has_clock_(!waits_for_child),
+        secrets_(std::move(secrets)) {}
 
   void begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Orders& out);
   /// Adds a call after the others. If a call of the same tool was not made yet, the new call
@@ -81,6 +85,7 @@ class CallReplay {
   Generation gen_;
   std::vector<ReplayedCall> calls_;
   bool has_clock_;
+  Secrets secrets_;
   /// One more than the index of the running call. At the end, one more than the number of calls.
   std::size_t next_ = 0;
   std::string id_;

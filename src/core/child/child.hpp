@@ -61,10 +61,10 @@ struct Child {
   };
 
   Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
-        const std::string& sitter_version)
+        const std::string& sitter_version, const Secrets& secrets)
       : life(gen, now),
         own_restart(gen, make_id),
-        handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
+        handshake(gen, std::move(make_id), std::move(make_meta), sitter_version, secrets) {}
 
   Generation gen() const { return life.gen(); }
   bool serves() const { return role == Role::serving && life.is_up(); }

@@ -7,8 +7,8 @@ namespace sitter {
 using Role = Child::Role;
 
 Child& Generations::begin(Now now, const MakeId& make_id, const MakeMeta& make_meta,
-                          const std::string& sitter_version) {
-  return children_.emplace_back(++last_, now, make_id, make_meta, sitter_version);
+                          const std::string& sitter_version, const Secrets& secrets) {
+  return children_.emplace_back(++last_, now, make_id, make_meta, sitter_version, secrets);
 }
 
 Child* Generations::find(Generation gen) {

@@ -60,14 +60,14 @@ void Handshake::settle(const Session& session, bool restore, Now now, Orders& ou
 /// Returns false if there is nothing to call.
 bool Handshake::begin_replay(bool waits_for_child, Now now, Orders& out) {
   if (calls_.empty()) return false;
-  replay_.emplace(gen_, std::exchange(calls_, {}), waits_for_child);
+  replay_.emplace(gen_, std::exchange(calls_, {}), waits_for_child, secrets_);
   replay_->begin(make_id_, make_meta_, now, out);
   return true;
 }
 
 void Handshake::call_again(ReplayedCall call, Now now, Orders& out) {
   if (!is_calling_again() && !late_replay_) {
-    late_replay_.emplace(gen_, std::vector<ReplayedCall>(), false);
+    late_replay_.emplace(gen_, std::vector<ReplayedCall>(), false, secrets_);
     late_replay_->begin(make_id_, make_meta_, now, out);
   }
   CallReplay& replay = is_calling_again() ? *replay_ : *late_replay_;
@@ -212,7 +212,7 @@ void Handshake::on_opening_answer(const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
-    std::string text = brief(string_value(message), 300);
+    std::string text = secrets_.brief(string_value(message), 300);
     // What is told goes on after the text.
     if (text.ends_with('.')) text.pop_back();
     // An error of our own is a clause already.

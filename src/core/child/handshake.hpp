@@ -13,6 +13,7 @@
 #include "core/child/call_replay.hpp"
 #include "core/child/list_survey.hpp"
 #include "core/client/session.hpp"
+#include "core/http/secrets.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/time.hpp"
 
@@ -53,11 +54,14 @@ class Handshake {
   };
 
   /// `sitter_version` is the version that the bridge gives when it asks the child in its own name.
-  Handshake(Generation gen, MakeId make_id, MakeMeta make_meta, std::string sitter_version)
+  /// `secrets` are hidden where the child's words are told.
+  Handshake(Generation gen, MakeId make_id, MakeMeta make_meta, std::string sitter_version,
+            Secrets secrets = {})
       : gen_(gen),
         make_id_(std::move(make_id)),
         make_meta_(std::move(make_meta)),
-        sitter_version_(std::move(sitter_version)) {}
+        sitter_version_(std::move(sitter_version)),
+        secrets_(std::move(secrets)) {}
 
   /// Sends the opening: the client's own line with its id, or a replay under an id of ours.
   void open_with_clients(std::string_view line, std::string_view raw_id, Orders& out);
@@ -240,6 +244,7 @@ class Handshake {
   MakeId make_id_;
   MakeMeta make_meta_;
   std::string sitter_version_;
+  Secrets secrets_;
   State state_ = State::idle;
   std::string opening_id_;
   OpeningResult result_;

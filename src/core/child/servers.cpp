@@ -14,6 +14,7 @@ Servers::Servers(const BridgeConfig& config, const Ending& ending, const Now& no
                  Desk& desk, std::function<Replacement()> replacement)
     : config_(config),
       traits_(ServerTraits::of(config)),
+      secrets_(config.secret_headers),
       ending_(ending),
       now_(now),
       out_(out),
@@ -185,7 +186,7 @@ void Servers::start(std::string cause) {
 Child& Servers::begin_child(std::string cause) {
   Child& child = generations_.begin(
       now_, [this] { return desk_.next_id(); }, [this] { return desk_.own_meta(); },
-      config_.sitter_version);
+      config_.sitter_version, secrets_);
   child.cause = std::move(cause);
   return child;
 }

@@ -100,6 +100,7 @@ class Servers {
   StderrRing& ring() { return ring_; }
   ChildRequests& questions() { return questions_; }
   const ServerTraits& traits() const { return traits_; }
+  const Secrets& secrets() const { return secrets_; }
 
   // servers.cpp: processes, starts and kills
 
@@ -258,6 +259,7 @@ class Servers {
 
   const BridgeConfig& config_;
   const ServerTraits traits_;
+  const Secrets secrets_;
   const Ending& ending_;
   const Now& now_;
   Orders& out_;

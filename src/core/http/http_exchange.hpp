@@ -46,7 +46,9 @@ struct HttpExchange {
   bool is_refused() const { return status != 0 && !is_success(status); }
   bool is_redirected() const { return status == 307 || status == 308; }
   /// What the body says to a person; may be empty.
-  std::string words() const { return body_words(body, header_value(headers, "content-type")); }
+  std::string words(const Secrets& secrets) const {
+    return body_words(body, header_value(headers, "content-type"), secrets);
+  }
   bool is_answered_by(const Message& message) const {
     return message.is_answer() && same_id(message.id, id);
   }

@@ -168,6 +168,7 @@ void HttpLink::on(fact::HttpConnected& fact, Now now) {
 }
 
 void HttpLink::on(fact::HttpFailed& fact, Now now) {
+  fact.reason = output_.secrets().masked(fact.reason);
   const HttpExchange* const exchange = exchanges_.find(fact.exchange);
   if (exchange == nullptr || exchange->kind != Kind::connect) return responses_.on(fact, now);
   exchanges_.take(fact.exchange);

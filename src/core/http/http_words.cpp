@@ -222,14 +222,12 @@ bool is_event_stream_type(std::string_view content_type) {
   return is_of_type(content_type, "text/event-stream");
 }
 
-std::string body_words(std::string_view body, std::string_view content_type) {
+std::string body_words(std::string_view body, std::string_view content_type,
+                       const Secrets& secrets) {
+  const bool is_cut = body.size() >= limits::kBodyReadMax;
   body = body.substr(0, limits::kBodyReadMax);
   const std::string words = is_html(body, content_type) ? html_words(body) : folded(body);
-  return first_characters(words, limits::kBodyWordsMax);
-}
-
-std::string challenge_words(std::string_view www_authenticate) {
-  return brief(www_authenticate, limits::kChallengeBytesMax);
+  return first_characters(secrets.masked(words, is_cut), limits::kBodyWordsMax);
 }
 
 std::optional<Milliseconds> retry_after(std::string_view value, WallTime now) {

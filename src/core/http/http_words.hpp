@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/http/secrets.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
@@ -40,10 +41,8 @@ bool is_event_stream_type(std::string_view content_type);
 
 /// The beginning of a body, on one line, at most `limits::kBodyWordsMax` characters. Of HTML only
 /// the text is shown.
-std::string body_words(std::string_view body, std::string_view content_type);
-
-/// WWW-Authenticate, on one line and shortened.
-std::string challenge_words(std::string_view www_authenticate);
+std::string body_words(std::string_view body, std::string_view content_type,
+                       const Secrets& secrets);
 
 /// How long a Retry-After asks to wait, at most `limits::kHttpWaitMax`. Nothing if the value is
 /// neither a number of seconds nor a date in today's form (RFC 9110, 10.2.3 and 5.6.7).

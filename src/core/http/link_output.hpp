@@ -23,8 +23,8 @@
 namespace sitter {
 
 /// What the bridge hears of a child over HTTP: its facts in order, with the lines that they refer
-/// to, and the log. Secrets of the user are masked. Lines are also read here, so that a fact can
-/// pass on what was read.
+/// to, and the log. Secrets of the user are masked in texts of our own. Lines are also read here,
+/// so that a fact can pass on what was read.
 class LinkOutput {
  public:
   explicit LinkOutput(const std::vector<HttpHeader>& secret) : secrets_(secret) {}
@@ -32,6 +32,7 @@ class LinkOutput {
   /// From now on the facts are about this generation.
   void set_generation(Generation gen) { gen_ = gen; }
   Generation gen() const { return gen_; }
+  const Secrets& secrets() const { return secrets_; }
 
   /// Null if the line is no message. Valid until the next line is read.
   const Message* read(const OwnedLine& line) {
@@ -53,10 +54,10 @@ class LinkOutput {
         fact::ChildLineTooLong{gen_, told.too_long.head, told.too_long.tail, told.too_long.size};
   }
   /// The request with this line was not carried out; see `fact::RequestRefused`.
-  void refuse(OwnedLine line, std::string why, std::optional<Milliseconds> again_after = {},
+  void refuse(OwnedLine line, std::string_view why, std::optional<Milliseconds> again_after = {},
               bool is_unknown_session = false) {
     auto& fact = add<fact::RequestRefused>(std::move(line));
-    fact.why = secrets_.masked(std::move(why));
+    fact.why = secrets_.masked(why);
     fact.again_after = again_after;
     fact.is_unknown_session = is_unknown_session;
   }
@@ -81,25 +82,25 @@ class LinkOutput {
     facts_.splice(end, facts_, std::prev(facts_.end()));
   }
   /// The request with this line may have been carried out.
-  void lose(OwnedLine line, std::string why) {
-    add<fact::RequestLost>(std::move(line)).why = secrets_.masked(std::move(why));
+  void lose(OwnedLine line, std::string_view why) {
+    add<fact::RequestLost>(std::move(line)).why = secrets_.masked(why);
   }
   /// Answers a request with an error of our own. If the exchange is no request, the text is logged.
   void answer_error(const HttpExchange& exchange, std::string_view text,
                     ErrorCode code = ErrorCode::internal_error) {
     if (exchange.kind == HttpExchange::Kind::request) {
-      const std::string masked = secrets_.masked(fmt::format("{}{}", kOwnErrorPrefix, text));
-      tell_line(OwnedLine(error_line(exchange.id, code, masked)));
+      const std::string shown = fmt::format("{}{}", kOwnErrorPrefix, secrets_.masked(text));
+      tell_line(OwnedLine(error_line(exchange.id, code, shown)));
     } else {
-      log(order::Log::Level::warn, std::string(text));
+      log(order::Log::Level::warn, text);
     }
   }
   /// Answers a request with an error of the daemon, a raw object.
   void pass_error(const HttpExchange& exchange, std::string_view error) {
-    tell_line(OwnedLine(as_wire_line(secrets_.masked(error_line(exchange.id, error)))));
+    tell_line(OwnedLine(as_wire_line(error_line(exchange.id, error))));
   }
-  void log(order::Log::Level level, std::string text) {
-    logs_.push_back({level, secrets_.masked(std::move(text))});
+  void log(order::Log::Level level, std::string_view text) {
+    logs_.push_back({level, secrets_.masked(text)});
   }
 
   // Both are null if there is nothing, and valid until the next call.

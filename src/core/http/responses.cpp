@@ -209,7 +209,7 @@ void Responses::take_message(HttpExchange& exchange, const Message* message, Own
   // The client must not see the tools whose annotations break the rules.
   for (const InvalidTool& tool : invalid) {
     output_.log(Level::warn, fmt::format("the tool {} is left out of the list: {}",
-                                         brief(tool.name, 100), tool.reason));
+                                         output_.secrets().brief(tool.name, 100), tool.reason));
   }
   std::string kept = without_tools(message->result, invalid);
   const Outgoing told = Outgoing::spliced(line.line(), message->result, std::move(kept));
@@ -234,7 +234,7 @@ void Responses::on_body(HttpExchange& exchange, Now now) {
     if (message != nullptr) take_message(exchange, message, std::move(line), now);
   }
   if (exchange.has_answer) return;
-  const std::string words = exchange.words();
+  const std::string words = exchange.words(output_.secrets());
   output_.answer_error(
       exchange,
       fmt::format("the server replied with {}, but {}. The request may have been carried out",
@@ -289,8 +289,8 @@ bool Responses::redirect(ExchangePtr exchange, Now now) {
   from.target = exchange->target;
   const auto to = resolve_location(from, location);
   // What stands behind the path, or before the host, may be secret.
-  const std::string shown =
-      to ? brief(to->shown(), limits::kAbsenceWhyMax) : std::string("that cannot be read");
+  const std::string shown = to ? output_.secrets().brief(to->shown(), limits::kAbsenceWhyMax)
+                               : std::string("that cannot be read");
   std::string wrong;
   if (exchange->redirects >= limits::kHttpRedirectsMax) {
     wrong = fmt::format(" for the {}th time in a row, the last Location: {}",
@@ -332,7 +332,7 @@ void Responses::on_refused(ExchangePtr exchange, Now now) {
     const bool may_pass = status == 429 || status >= 500;
     if (may_pass && repeat(exchange, std::max(asked, limits::kHttpRetryMin), now)) return;
     output_.log(Level::warn, fmt::format("{} to a notification or an answer: {}", said,
-                                         body_words(exchange->body, {})));
+                                         body_words(exchange->body, {}, output_.secrets())));
   } else if (loss == SessionLoss::already_open) {
     output_.answer_error(
         *exchange, "the server serves one session only and has one already; restart the server");
@@ -353,13 +353,14 @@ void Responses::on_refused(ExchangePtr exchange, Now now) {
 /// Passes the error of the daemon on, or says what the daemon has answered instead of one.
 void Responses::answer_refused(const HttpExchange& exchange, const std::string& said) {
   const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
-  const std::string words = exchange.words();
+  const std::string words = exchange.words(output_.secrets());
   if (exchange.status == 401 || exchange.status == 403) {
     output_.answer_error(
         exchange, fmt::format("{}{}{}{}{}; give the server what it asks for with --header-env "
                               "NAME=VARIABLE or --header NAME=VALUE",
                               said, challenge.empty() ? "" : ", WWW-Authenticate: ",
-                              challenge_words(challenge), words.empty() ? "" : ": ", words));
+                              output_.secrets().brief(challenge, limits::kChallengeBytesMax),
+                              words.empty() ? "" : ": ", words));
   } else if (const auto refusal = rpc_error(exchange.body)) {
     output_.pass_error(exchange, refusal->error);
   } else {

@@ -1,17 +1,42 @@
 #include "core/http/secrets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/ascii.hpp"
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {
 
-constexpr std::string_view kBetweenWords = " \t;,";
+constexpr std::string_view kBetweenWords = " \t;,\"";
 
 bool is_scheme(std::string_view word) {
   return std::all_of(word.begin(), word.end(), is_ascii_letter);
+}
+
+/// How many bytes at the beginning of a text are this word, perhaps with escapes; 0 if it begins
+/// with another one. JSON within JSON has several backslashes before a character.
+std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_cut) {
+  std::size_t at = 0;
+  while (!word.empty()) {
+    const std::size_t escape = at;
+    while (at < text.size() && text[at] == '\\' && word.front() != '\\') ++at;
+    const std::string_view rest = text.substr(at);
+    std::size_t size = rest.starts_with(word.front()) ? 1 : 0;
+    std::size_t read = size;
+    if (size == 0 && at > escape && rest.starts_with('u')) {
+      const auto character = json_decoded(fmt::format("\"\\{}\"", rest.substr(0, 5)));
+      if (character && word.starts_with(*character)) size = character->size();
+      read = 5;
+    }
+    if (size == 0) return is_cut && read >= rest.size() ? text.size() : 0;
+    word.remove_prefix(size);
+    at += read;
+  }
+  return at;
 }
 
 }  // namespace
@@ -27,6 +52,9 @@ Secrets::Secrets(const std::vector<HttpHeader>& headers) {
       const std::size_t end = std::min(value.find_first_of(kBetweenWords, at), value.size());
       const std::string_view word = value.substr(at, end - at);
       if (at > 0 || !is_scheme(word)) add(word);
+      if (const std::size_t equals = word.find('='); equals != word.npos) {
+        add(word.substr(equals + 1));
+      }
       at = end + 1;
     }
   }
@@ -34,15 +62,22 @@ Secrets::Secrets(const std::vector<HttpHeader>& headers) {
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
-std::string Secrets::masked(std::string text) const {
-  constexpr std::string_view kMask = "***";
-  for (const std::string& word : words_) {
-    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at)) {
-      text.replace(at, word.size(), kMask);
-      at += kMask.size();
+std::string Secrets::masked(std::string_view text, bool is_cut) const {
+  if (words_.empty()) return std::string(text);
+  std::string shown;
+  while (!text.empty()) {
+    std::size_t size = 0;
+    for (const std::string& word : words_) {
+      if (size == 0) size = size_at_begin(text, word, is_cut);
     }
+    shown += size == 0 ? text.substr(0, 1) : "***";
+    text.remove_prefix(std::max<std::size_t>(size, 1));
   }
-  return text;
+  return shown;
+}
+
+std::string Secrets::brief(std::string_view bytes, std::size_t bytes_max) const {
+  return shortened(masked(one_line(bytes)), bytes_max);
 }
 
 }  // namespace sitter

@@ -111,11 +111,11 @@ std::unique_ptr<Log> Log::open(const Options& options, ErrorOutput& stderr_outpu
 }
 
 void Log::write(order::Log::Level level, std::string_view text) {
-  logger_->logger.log(level_of(level), secrets_.masked(std::string(text)));
+  logger_->logger.log(level_of(level), secrets_.masked(text));
 }
 
 void Log::trace(std::string_view text) {
-  logger_->logger.trace(secrets_.masked(std::string(text)));
+  logger_->logger.trace(secrets_.masked(text));
 }
 
 }  // namespace sitter

@@ -34,6 +34,7 @@ class Log {
   /// Whether the log gets a line for each fact and order of the core; only with level trace.
   bool is_trace() const { return is_trace_; }
   void trace(std::string_view text);
+  const Secrets& secrets() const { return secrets_; }
 
  private:
   struct Logger;
