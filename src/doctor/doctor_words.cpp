@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 4> kTools = {"status", "kill", "child_std
                                                     "binary_info"};
 
 /// The options of a bridge that concern the server itself.
-constexpr std::array<std::string_view, 17> kKept = {"--cwd",          "--env",
+constexpr std::array<std::string_view, 18> kKept = {"--cwd",          "--env",
                                                     "--env-file",     "--startup-timeout",
                                                     "--kill-grace",   "--stderr-lines",
                                                     "--http",         "--header",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 17> kKept = {"--cwd",          "--env",
                                                     "--cacert",       "--own-daemon",
                                                     "--keep-session", "--cli",
                                                     "--schema-args",  "--schema-file",
-                                                    "--call-timeout"};
+                                                    "--call-timeout", "--http-env"};
 
 /// A daemon that is away is not waited for as long as in a session, in which it may come back.
 constexpr std::string_view kWaitForServer = "2";
@@ -136,7 +136,7 @@ std::vector<std::string> bridge_words(const DoctorWords& words,
   if (startup_timeout) {
     add("--startup-timeout", fmt::format("{}", in_seconds(*startup_timeout)));
   }
-  if (is_given("--http")) {
+  if (is_given("--http") || is_given("--http-env")) {
     if (!is_given("--wait-for-server")) add("--wait-for-server", std::string(kWaitForServer));
     // A daemon that was started for the examination has no other clients.
     if (!words.command.empty() && !is_given("--own-daemon")) bridge.emplace_back("--own-daemon");

@@ -44,6 +44,16 @@ bool looks_like_variable(std::string_view name) {
   });
 }
 
+/// What is wrong with the value of a variable; empty if nothing is. `option` is how the option
+/// begins, and `advice` says what to do.
+std::string defect_of_variable(std::string_view option, std::string_view name, const char* found,
+                               std::string_view advice) {
+  if (found != nullptr && *found != '\0') return {};
+  return fmt::format("{}: the variable{} is {}: {}", option,
+                     looks_like_variable(name) ? " " + shown_value(name) : std::string(),
+                     found == nullptr ? "not set" : "empty", advice);
+}
+
 bool is_field_value(std::string_view value) {
   return std::all_of(value.begin(), value.end(),
                      [](char c) { return c == '\t' || !is_control(c); });
@@ -64,8 +74,16 @@ std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
                                                              const Environment& environment) {
   HttpBackend::Options options;
   std::string error;
-  const auto url = parse_url(raw.url, error);
-  if (!url) return "--http: " + error;
+  std::string address = raw.url;
+  if (!raw.url_variable.empty()) {
+    const char* const found = environment(raw.url_variable.c_str());
+    error = defect_of_variable("--http-env", raw.url_variable, found,
+                               "set it to the address of the daemon");
+    if (!error.empty()) return error;
+    address = found;
+  }
+  const auto url = parse_url(address, error);
+  if (!url) return fmt::format("{}: {}", raw.url_variable.empty() ? "--http" : "--http-env", error);
   options.link.url = *url;
   options.link.keeps_session = raw.keeps_session;
   options.link.sitter_version = kVersion;
@@ -94,12 +112,9 @@ std::variant<HttpBackend::Options, std::string> http_options(const RawHttp& raw,
              "Authorization=NOTES_AUTH";
     }
     const char* const found = environment(value.c_str());
-    if (found == nullptr || *found == '\0') {
-      return fmt::format("--header-env {}: the variable{} is {}: set it, or leave out the header",
-                         name,
-                         looks_like_variable(value) ? " " + shown_value(value) : std::string(),
-                         found == nullptr ? "not set" : "empty");
-    }
+    error =
+        defect_of_variable("--header-env " + name, value, found, "set it, or leave out the header");
+    if (!error.empty()) return error;
     if (!add("--header-env", name, found)) return error;
   }
   return options;

@@ -11,6 +11,7 @@ namespace sitter {
 /// What the command line says about a daemon, as it was written.
 struct RawHttp {
   std::string url;
+  std::string url_variable;
   std::vector<std::string> headers;
   std::vector<std::string> header_variables;
   std::string cacert;

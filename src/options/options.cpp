@@ -167,6 +167,11 @@ std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::stri
   for (const CLI::Option* const option : app.get_options()) {
     if (option->count() > 0) given.names.insert(option->get_name());
   }
+  if (given.has("--http") && given.has("--http-env")) {
+    return usage_error("--http and --http-env name two servers: leave out one of them");
+  }
+  // From here on, they say the same.
+  if (given.has("--http-env")) given.names.emplace("--http");
   return given;
 }
 

@@ -101,6 +101,10 @@ void declare_daemon(CLI::App& app, RawOptions& raw) {
                        "the server is a daemon that speaks Streamable HTTP at this address; a "
                        "command starts it if nothing listens there"),
         "URL");
+  value(app.add_option("--http-env", raw.http.url_variable,
+                       "the same, with the value of an environment variable, for an address with a "
+                       "secret in it"),
+        "VARIABLE");
   value(app.add_option("--header", raw.http.headers,
                        "send this header with each request; may be repeated"),
         "NAME=VALUE");

@@ -113,7 +113,12 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
       checked.insert(checked.end(), {"--header", name + "=x"});
     }
     check_words(checked);
-    return {asked_of(request, over_stdio(entry, spelling, joined(own, {"--http", server.url})))};
+    const Json changed = asked_of(request, over_stdio(entry, spelling, own));
+    const Words words = read_server(changed, spelling).words;
+    if (words[own.size()] != "--http-env") return {changed};
+    return {changed, fmt::format("note: the URL has a query, which may be secret, and others can "
+                                 "read arguments; so it is in the variable {} of the entry\n",
+                                 words[own.size() + 1])};
   }
   const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
   return {asked_of(request, with_words(entry, spelling, joined(own, behind.words))),

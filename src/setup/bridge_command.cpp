@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -94,8 +95,11 @@ Words words_again(const Request& request, const Words& wrapped) {
   if (request.no_build || !request.build.empty()) removed = {"--build", "--build-cwd"};
   if (request.no_watch || !request.watch.empty()) removed.emplace_back("--watch");
   Words words = with_options(wrapped, removed, given_options(request));
-  // The variables of headers are in the entry, not here.
-  check_words(arguments_of(with_options(words, {"--header-env"}, {})));
+  // The variables of headers and addresses are in the entry, not here.
+  const bool has_variable = std::find(words.begin(), words.end(), "--http-env") != words.end();
+  check_words(
+      arguments_of(with_options(words, {"--header-env", "--http-env"},
+                                has_variable ? Words{"--http", "http://127.0.0.1/"} : Words())));
   return words;
 }
 

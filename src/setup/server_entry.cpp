@@ -148,6 +148,13 @@ void take(Json& object, const Json& from, const std::vector<std::string_view>& k
     const auto found = from.find(key);
     if (found == from.end()) {
       object.erase(std::string(key));
+/// Adds a variable, and returns its name, which no other one has.
+std::string add_variable(Json& environment, std::string name, const std::string& value) {
+  while (environment.contains(name)) name += '_';
+  environment[name] = value;
+  return name;
+}
+
     } else {
       put_behind(object, key, *found, key == "args" ? "command" : "");
     }
@@ -165,19 +172,28 @@ std::vector<std::string_view> changed_members(const Server& original, const Spel
 }
 
 /// The original entry with the words of the wrapped one.
-std::optional<Json> wrapped_words(const Json& original, const Words& words,
+std::optional<Json> wrapped_words(const Json& original, const Json& wrapped,
                                   const Spelling& spelling) {
   const Server server = read_server(original, spelling);
   if (server.kind == Server::Kind::stdio) {
     if (words_behind(words) != server.words) return std::nullopt;
     return with_words(original, spelling, words);
   }
-  const std::size_t own = own_words(words);
-  const bool is_same = server.kind == Server::Kind::http && words.size() >= own + 2 &&
-                       words[own] == "--http" && words[own + 1] == server.url;
-  if (!is_same) return std::nullopt;
-  const auto end = words.begin() + as_offset(own + 2);
-  return over_stdio(original, spelling, {words.begin(), end});
+  if (server.kind != Server::Kind::http) return std::nullopt;
+  const auto own = as_offset(own_words(words));
+  Json again = over_stdio(original, spelling, {words.begin(), words.begin() + own});
+  const auto address = [&](const Json& entry) {
+    const Words all = read_server(entry, spelling).words;
+    const Json& part = holder(entry, spelling);
+    const auto environment = part.find(spelling.environment);
+    Words said(all.begin() + own, all.begin() + std::min(own + 2, std::ssize(all)));
+    if (environment != part.end() && !said.empty()) {
+      said.push_back(text_in(*environment, said.back()));
+    }
+    return said;
+  };
+  if (address(again) != address(wrapped)) return std::nullopt;
+  return again;
 }
 
 }  // namespace
@@ -201,6 +217,7 @@ Server read_server(const Json& entry, const Spelling& spelling) {
                                                     : part.contains("command");
   if (server.url.empty() && has_command) {
     if (!spelling.command_is_list) server.words.push_back(text_in(part, "command"));
+  const Words words = read_server(wrapped, spelling).words;
     const bool is_good = add_words(part, "args", server.words) && !server.words.empty() &&
                          !server.words.front().empty();
     if (is_good) {
@@ -225,8 +242,8 @@ Server read_server(const Json& entry, const Spelling& spelling) {
     if (!part.contains(key)) continue;
     server.problem = fmt::format(
         "mcp-sitter cannot take over its member {}; put the whole value of the header into a "
-        "variable, and register mcp-sitter --http {} --header-env NAME=VARIABLE by hand",
-        key, server.url);
+        "variable, and register mcp-sitter --http URL --header-env NAME=VARIABLE by hand",
+        key);
     return server;
   }
   const auto headers = part.find(spelling.headers);
@@ -253,7 +270,7 @@ Words words_behind(const Words& wrapped) {
   const Split split = split_words_of(wrapped);
   if (!split.options) return {};
   for (const GivenOption& option : *split.options) {
-    if (option.name == "--http" || option.name == "--cli") return {};
+    if (option.name.starts_with("--http") || option.name == "--cli") return {};
   }
   const bool has_dashes = !split.rest.empty() && split.rest.front() == "--";
   return {split.rest.begin() + int{has_dashes}, split.rest.end()};
@@ -311,11 +328,8 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   const auto found = part.find(spelling.environment);
   Json environment = found == part.end() ? Json::object() : *found;
   for (const auto& [name, value] : server.headers) {
-    std::string variable = variable_for(name);
-    while (environment.contains(variable)) variable += '_';
-    environment[variable] = value;
-    words.push_back("--header-env");
-    words.push_back(name + "=" + variable);
+    const std::string variable = add_variable(environment, variable_for(name), value);
+    words.insert(words.end(), {"--header-env", name + "=" + variable});
   }
   set_words(part, spelling, words);
   if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);
@@ -324,7 +338,7 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
 
 std::optional<Json> wrapped_again(const Json& original, const Json& wrapped,
                                   const Spelling& spelling) {
-  auto again = wrapped_words(original, read_server(wrapped, spelling).words, spelling);
+  auto again = wrapped_words(original, wrapped, spelling);
   if (again && !spelling.always_load.empty()) {
     take(holder(*again, spelling), holder(wrapped, spelling), {spelling.always_load});
   }
@@ -337,5 +351,11 @@ Json restored(const Json& original, const Json& wrapped, const Spelling& spellin
        changed_members(read_server(original, spelling), spelling));
   return changed;
 }
+  if (server.url.find('?') == server.url.npos) {
+    words.insert(words.end(), {"--http", server.url});
+  } else {
+    words.insert(words.end(),
+                 {"--http-env", add_variable(environment, "MCP_SITTER_URL", server.url)});
+  }
 
 }  // namespace sitter::setup

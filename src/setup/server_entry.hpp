@@ -53,8 +53,9 @@ Json with_words(const Json& entry, const Spelling& spelling, const Words& words)
 /// The entry of a client that has such a member, with the server's tools always loaded.
 Json with_tools_loaded(const Json& entry, const Spelling& spelling);
 
-/// The entry of a server over HTTP as one that runs these words. The headers become variables of
-/// the environment, and options behind the words name them: a value is never a word.
+/// The entry of a server over HTTP as one that runs this program with its address. The headers
+/// become variables of the environment, and so does a URL with a query, which may be secret:
+/// options name the variables.
 Json over_stdio(const Json& entry, const Spelling& spelling, Words words);
 
 /// The original entry as it is wrapped now. Nothing if the server's own words were edited since it

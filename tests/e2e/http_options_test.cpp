@@ -59,6 +59,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{{"--http", "http:///mcp"}, "host"},
                       Mistake{{"--http", "http://[::1/mcp"}, "--http"},
                       Mistake{{"--http", "http://a b/mcp"}, "--http"},
+                      Mistake{{"--http-env", "SITTER_TEST_MISSING"},
+                              "--http-env: the variable 'SITTER_TEST_MISSING' is not set"},
+                      Mistake{{"--http-env", "http://sesame"}, "the variable is not set"},
+                      Mistake{{"--http-env", "SITTER_TEST_EMPTY"}, "is empty"},
+                      Mistake{{"--http-env", "SITTER_TEST_LINES"}, "--http-env: the URL has"},
+                      Mistake{{"--http", kUrl, "--http-env", "PATH"}, "name two servers"},
                       Mistake{{"--http", kUrl + "\r\nX: y"}, "--http"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -120,7 +126,7 @@ TEST(HttpOptions, HelpListsThem) {
   for (const std::string& line : program.read_all()) text += line + "\n";
   EXPECT_EQ(program.wait(), 0);
   for (const char* const option :
-       {"--http URL", "--header NAME=VALUE", "--header-env NAME=VARIABLE",
+       {"--http URL", "--http-env VARIABLE", "--header NAME=VALUE", "--header-env NAME=VARIABLE",
         "--wait-for-server SECONDS", "--cacert FILE", "--own-daemon", "--keep-session"}) {
     EXPECT_THAT(text, HasSubstr(option));
   }

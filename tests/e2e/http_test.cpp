@@ -381,6 +381,20 @@ TEST(Http, AKillGivesTheSessionUpAndLeavesTheDaemon) {
   EXPECT_EQ(daemon.rows("method", "initialize").size(), 2u);
 }
 
+TEST(Http, TheAddressMayBeInAVariable) {
+  HttpDaemon daemon;
+  daemon.start();
+  ScriptedClient::Setup setup = bridge_to(daemon.url());
+  setup.options.erase(setup.options.begin(), setup.options.begin() + 2);
+  setup.options.insert(setup.options.begin(), {"--http-env", "SITTER_TEST_URL"});
+  setup.environment = {"SITTER_TEST_URL=" + daemon.url() + "?key=sesame"};
+  ScriptedClient client(setup);
+  client.open();
+  EXPECT_THAT(client.echo("hello"), HasSubstr("hello"));
+  EXPECT_THAT(client.result_of("sitter_status").dump(), Not(HasSubstr("sesame")));
+  EXPECT_EQ(client.end(), 0);
+}
+
 TEST(Http, AValueThatTheDaemonRepeatsIsNotInTheTrace) {
   HttpDaemon daemon({"--http-status", "*=401:the key sesame-word is old"});
   daemon.start();

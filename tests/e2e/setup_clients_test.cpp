@@ -189,20 +189,21 @@ TOKEN = "s3cret"
   ]
 
 [mcp_servers.web]
-url = "http://127.0.0.1:9/mcp"
+url = "http://127.0.0.1:9/mcp?key=s3cret"
 startup_timeout_sec = 20
 
 [mcp_servers.web.http_headers]
 X-Token = "s3cret")toml",
                  {"notes", "quoted.name", "inline", "dotted", "web"}},
-        Settings{"gemini",
-                 ".gemini/settings.json",
-                 true,
-                 "{\r\n\t// c\r\n\t\"mcpServers\": {\r\n\t\t\"notes\": {\r\n\t\t\t\"command\": "
-                 "\"a\",\r\n\t\t\t\"env\": { \"A\": \"s3cret\" },\r\n\t\t},\r\n\t\t\"web\": "
-                 "{ \"httpUrl\": \"http://127.0.0.1:9/\", \"headers\": {\"A\": \"s3cret\"} "
-                 "},\r\n\t},\r\n}\r\n",
-                 {"notes", "web"}},
+        Settings{
+            "gemini",
+            ".gemini/settings.json",
+            true,
+            "{\r\n\t// c\r\n\t\"mcpServers\": {\r\n\t\t\"notes\": {\r\n\t\t\t\"command\": "
+            "\"a\",\r\n\t\t\t\"env\": { \"A\": \"s3cret\" },\r\n\t\t},\r\n\t\t\"web\": "
+            "{ \"httpUrl\": \"http://127.0.0.1:9/?key=s3cret\", \"headers\": {\"A\": \"s3cret\"} "
+            "},\r\n\t},\r\n}\r\n",
+            {"notes", "web"}},
         Settings{"qwen",
                  ".qwen/settings.json",
                  false,
@@ -257,7 +258,7 @@ X-Token = "s3cret")toml",
     },
     "web": {
       "type": "remote",
-      "url": "http://127.0.0.1:9/mcp",
+      "url": "http://127.0.0.1:9/mcp?key=s3cret",
       "headers": {
         "A": "s3cret"
       },
@@ -290,7 +291,7 @@ X-Token = "s3cret")toml",
     "web": {
       "transport": {
         "type": "streamableHttp",
-        "url": "http://127.0.0.1:9/mcp",
+        "url": "http://127.0.0.1:9/mcp?key=s3cret",
         "headers": { "A": "s3cret" }
       }
     }

@@ -303,6 +303,37 @@ TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
   }
 }
 
+TEST_F(Setup, AnAddressWithAQueryIsInNoArgument) {
+  const std::string text =
+      R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/?key=hidden7",)"
+      R"( "env": {"MCP_SITTER_URL": "mine"}, "headers": {"K": "v"}}}})";
+  const std::string file = project_.write(".mcp.json", text);
+  const std::string output = expect_done({"claude", "--wrap", "a"});
+  EXPECT_THAT(output, AllOf(HasSubstr("the variable MCP_SITTER_URL_ of the entry"),
+                            HasSubstr("--http-env MCP_SITTER_URL_"), Not(HasSubstr("hidden7"))));
+  EXPECT_EQ(entry_in(file)["args"],
+            Json({"--http-env", "MCP_SITTER_URL_", "--header-env", "K=MCP_SITTER_HEADER_K"}));
+  EXPECT_EQ(entry_in(file)["env"], Json({{"MCP_SITTER_URL", "mine"},
+                                         {"MCP_SITTER_URL_", "http://127.0.0.1:9/?key=hidden7"},
+                                         {"MCP_SITTER_HEADER_K", "v"}}));
+  expect_done({"claude", "--wrap", "a", "--always-load"});
+  EXPECT_EQ(entry_in(file)["alwaysLoad"], true);
+  expect_done({"claude", "--undo", "a"});
+  EXPECT_EQ(contents_of(file), text);
+}
+
+TEST_F(Setup, AnAddressThatWasEditedSinceIsNotGivenBack) {
+  const std::string text =
+      R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/?key=first"}}})";
+  const std::string file = project_.write(".mcp.json", text);
+  expect_done({"claude", "--wrap", "a"});
+  std::string edited = contents_of(file);
+  edited.replace(edited.find("first"), 5, "other");
+  project_.write(".mcp.json", edited);
+  EXPECT_THAT(refusal({"claude", "--undo", "a"}), HasSubstr("the server was edited since"));
+  EXPECT_EQ(contents_of(file), edited);
+}
+
 TEST_F(Setup, AClientThatLeavesAProcessBehindIsNotWaitedFor) {
   home_.write_script("bin/claude",
                      "sleep 1000 &\necho $! >'" + home_ / "left" + "'; echo no such scope; exit 1");
