@@ -38,6 +38,7 @@ std::string shown_address(const std::string& text) {
 }
 
 std::string command_of(const Server& server) {
+  if (server.words.empty() && server.url.empty()) return "-";
   const std::string text = server.words.empty() ? shown_address(server.url)
                                                 : fmt::format("{}", fmt::join(server.words, " "));
   return text.empty() ? "-" : brief(text, kCommandShownMax);

@@ -69,6 +69,7 @@ std::string without_secrets(const Document& document, const Path& entry) {
 /// File systems allow 255 bytes, and the longest ending of ours needs some of them.
 constexpr std::size_t kNameMax = 230;
 
+/// Different texts give different names, and none of them holds a plus sign.
 std::string encoded(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -81,6 +82,8 @@ std::string encoded(std::string_view text) {
   }
   return name;
 }
+
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// A number that stands for a text (64-bit FNV-1a).
 std::uint64_t digest(std::string_view text) {
@@ -216,14 +219,15 @@ SavedCopy::SavedCopy(const Place& place, const std::string& name) : file_(place.
   const std::filesystem::path file(place.file);
   std::string ending = encoded(name);
   // One file may hold an entry of this name for each project.
-  if (!place.project.empty()) ending += "-in-" + encoded(place.project);
+  if (!place.project.empty()) ending += "+in+" + encoded(place.project);
   std::string copy = file.filename().native() + ".before-mcp-sitter-" + ending;
-  if (copy.size() > kNameMax) {
-    copy = copy.substr(0, kNameMax - 20) + fmt::format("-{:016x}", digest(copy));
+  // Some file systems take a capital letter for a small one.
+  if (copy.size() > kNameMax || std::any_of(name.begin(), name.end(), is_capital)) {
+    copy = copy.substr(0, kNameMax - 20) + fmt::format("+{:016x}", digest(copy));
   }
   path_ = (file.parent_path() / copy).native();
-  new_ = path_ + ".new-server";
-  absent_ = path_ + ".no-file";
+  new_ = path_ + "+new-server";
+  absent_ = path_ + "+no-file";
 }
 
 bool SavedCopy::is_there() const { return text().has_value() || is_of_new_server(); }
@@ -255,8 +259,8 @@ Undone undone(const EntryText& at, const SavedCopy& copy) {
   const auto entry = at.entry();
   const Server server = read_server(entry.value_or(Json()), at.client.spelling);
   if (!is_wrapped(server.words)) {
-    throw Failure{fmt::format("'{}' in {} is not wrapped, so there is nothing to undo", at.name,
-                              at.place.file)};
+    throw Failure{fmt::format("'{}' in {} is not wrapped, so there is nothing to undo{}{}", at.name,
+                              at.place.file, server.problem.empty() ? "" : ": ", server.problem)};
   }
   return copy.is_there() ? by_copy(at, *entry, copy)
                          : by_words(at, *entry, "the copy from before is gone");

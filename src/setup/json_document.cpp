@@ -66,9 +66,9 @@ class JsonDocument : public Document {
       *values_ = Json::parse(plain_);
     } catch (const Json::parse_error& error) {
       refuse(error.byte == 0 ? 0 : error.byte - 1);
-    } catch (const Json::exception& error) {
+    } catch (const Json::out_of_range&) {
       throw Failure{
-          fmt::format("{} cannot be read: {}; correct it there first", name_, error.what())};
+          fmt::format("{} has a number that is too large; correct it there first", name_)};
     }
     if (!values_->is_object()) {
       throw Failure{

@@ -37,16 +37,49 @@ Json& holder(Json& entry, const Spelling& spelling) {
   return const_cast<Json&>(holder(std::as_const(entry), spelling));
 }
 
-/// The strings of a list. False if it is no list of strings.
-bool add_words(const Json& object, std::string_view key, Words& words) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return true;
-  if (!found->is_array()) return false;
-  for (const Json& word : *found) {
-    if (!word.is_string()) return false;
-    words.push_back(word.get<std::string>());
+/// Adds the strings of a list, or a string.
+void add_words(const Json& value, Words& words) {
+  if (value.is_string()) words.push_back(value.get<std::string>());
+  if (!value.is_array()) return;
+  for (const Json& word : value) words.push_back(word.get<std::string>());
+}
+
+/// What a member must be that mcp-sitter reads or changes; a missing one and null are fine.
+enum class Kind { string, strings, object };
+
+bool is_of(Kind kind, const Json& value) {
+  const auto is_string = [](const Json& each) { return each.is_string(); };
+  if (value.is_null()) return true;
+  if (kind == Kind::string) return value.is_string();
+  if (kind == Kind::object) return value.is_object();
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_string);
+}
+
+/// Which member is of another kind, as a clause; empty if none is.
+std::string wrong_member(const Json& entry, const Spelling& spelling) {
+  struct Rule {
+    std::string_view member;
+    Kind kind = Kind::string;
+  };
+  const Json& part = holder(entry, spelling);
+  const Rule rules[] = {{spelling.nested, Kind::object},
+                        {"command", spelling.command_is_list ? Kind::strings : Kind::string},
+                        {"args", Kind::strings},
+                        {"cwd"},
+                        {"type"},
+                        {"url"},
+                        {"httpUrl"},
+                        {spelling.headers, Kind::object},
+                        {spelling.environment, Kind::object}};
+  for (const auto& [name, kind] : rules) {
+    const auto found = part.find(name);
+    if (name.empty() || found == part.end() || is_of(kind, *found)) continue;
+    return fmt::format("its member {} must be {}", name,
+                       kind == Kind::string    ? "a string"
+                       : kind == Kind::strings ? "a list of strings"
+                                               : "an object");
   }
-  return true;
+  return {};
 }
 
 std::string file_name(const std::string& path) {
@@ -115,6 +148,13 @@ std::string variable_for(const std::string& header) {
   return name;
 }
 
+/// Adds a variable, and returns its name, which no other one has.
+std::string add_variable(Json& environment, std::string name, const std::string& value) {
+  while (environment.contains(name)) name += '_';
+  environment[name] = value;
+  return name;
+}
+
 /// Puts a member behind another one, or replaces it in its place.
 void put_behind(Json& object, std::string_view key, Json value, std::string_view neighbour) {
   if (object.contains(key)) {
@@ -148,13 +188,6 @@ void take(Json& object, const Json& from, const std::vector<std::string_view>& k
     const auto found = from.find(key);
     if (found == from.end()) {
       object.erase(std::string(key));
-/// Adds a variable, and returns its name, which no other one has.
-std::string add_variable(Json& environment, std::string name, const std::string& value) {
-  while (environment.contains(name)) name += '_';
-  environment[name] = value;
-  return name;
-}
-
     } else {
       put_behind(object, key, *found, key == "args" ? "command" : "");
     }
@@ -175,6 +208,7 @@ std::vector<std::string_view> changed_members(const Server& original, const Spel
 std::optional<Json> wrapped_words(const Json& original, const Json& wrapped,
                                   const Spelling& spelling) {
   const Server server = read_server(original, spelling);
+  const Words words = read_server(wrapped, spelling).words;
   if (server.kind == Server::Kind::stdio) {
     if (words_behind(words) != server.words) return std::nullopt;
     return with_words(original, spelling, words);
@@ -209,26 +243,21 @@ Server read_server(const Json& entry, const Spelling& spelling) {
     server.problem = "it is not an object";
     return server;
   }
+  server.problem = wrong_member(entry, spelling);
+  if (!server.problem.empty()) return server;
   const Json& part = holder(entry, spelling);
   server.cwd = text_in(part, "cwd");
   const std::string type = text_in(part, "type");
   server.url = text_in(part, part.contains("httpUrl") ? "httpUrl" : "url");
-  const bool has_command = spelling.command_is_list ? add_words(part, "command", server.words)
-                                                    : part.contains("command");
-  if (server.url.empty() && has_command) {
-    if (!spelling.command_is_list) server.words.push_back(text_in(part, "command"));
-  const Words words = read_server(wrapped, spelling).words;
-    const bool is_good = add_words(part, "args", server.words) && !server.words.empty() &&
-                         !server.words.front().empty();
-    if (is_good) {
-      server.kind = Server::Kind::stdio;
-    } else {
-      server.problem = "its command and arguments are not strings";
-    }
-    return server;
-  }
   if (server.url.empty()) {
-    server.problem = "it has neither a command nor a URL";
+    add_words(member(part, "command"), server.words);
+    if (server.words.empty() || server.words.front().empty()) {
+      server.words.clear();
+      server.problem = "it has neither a command nor a URL";
+      return server;
+    }
+    add_words(member(part, "args"), server.words);
+    server.kind = Server::Kind::stdio;
     return server;
   }
   const bool is_plain = type.empty() && !part.contains("httpUrl");
@@ -246,15 +275,13 @@ Server read_server(const Json& entry, const Spelling& spelling) {
         key);
     return server;
   }
-  const auto headers = part.find(spelling.headers);
-  if (headers != part.end() && headers->is_object()) {
-    for (const auto& [name, value] : headers->items()) {
-      if (!value.is_string()) {
-        server.problem = fmt::format("its header {} is not a string", name);
-        return server;
-      }
-      server.headers.emplace_back(name, value.get<std::string>());
+  const Json headers = member(part, spelling.headers);
+  for (const auto& [name, value] : headers.items()) {
+    if (!value.is_string()) {
+      server.problem = fmt::format("its header {} is not a string", name);
+      return server;
     }
+    server.headers.emplace_back(name, value.get<std::string>());
   }
   server.kind = Server::Kind::http;
   return server;
@@ -327,6 +354,12 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   }
   const auto found = part.find(spelling.environment);
   Json environment = found == part.end() ? Json::object() : *found;
+  if (server.url.find('?') == server.url.npos) {
+    words.insert(words.end(), {"--http", server.url});
+  } else {
+    words.insert(words.end(),
+                 {"--http-env", add_variable(environment, "MCP_SITTER_URL", server.url)});
+  }
   for (const auto& [name, value] : server.headers) {
     const std::string variable = add_variable(environment, variable_for(name), value);
     words.insert(words.end(), {"--header-env", name + "=" + variable});
@@ -351,11 +384,5 @@ Json restored(const Json& original, const Json& wrapped, const Spelling& spellin
        changed_members(read_server(original, spelling), spelling));
   return changed;
 }
-  if (server.url.find('?') == server.url.npos) {
-    words.insert(words.end(), {"--http", server.url});
-  } else {
-    words.insert(words.end(),
-                 {"--http-env", add_variable(environment, "MCP_SITTER_URL", server.url)});
-  }
 
 }  // namespace sitter::setup

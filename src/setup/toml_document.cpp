@@ -147,10 +147,10 @@ class TomlDocument : public Document {
     if (const auto* const text = node.as_string()) return text->get();
     if (const auto* const number = node.as_integer()) return number->get();
     if (const auto* const truth = node.as_boolean()) return truth->get();
-    // Infinity, dates and times have no JSON. They are only compared.
+    // Infinity, dates and times have no JSON. They are only compared, and are no strings.
     std::ostringstream shown;
     node.visit([&](const auto& value) { shown << value; });
-    return shown.str();
+    return Json::array({nullptr, shown.str()});
   }
 
   /// The members of a table in the order of the file.

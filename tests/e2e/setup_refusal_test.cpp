@@ -30,7 +30,7 @@ TEST_F(SetupRefusal, SettingsThatNoClientWritesAreRefused) {
   home_.write(".codex/config.toml", key + " = 1\n");
   EXPECT_THAT(refusal({"codex", "n", "--", "x"}), HasSubstr("a key of 50001 parts in line 1"));
   project_.write(".cursor/mcp.json", R"({"x": 1e400})");
-  EXPECT_THAT(refusal({"cursor", "n", "--", "x"}), HasSubstr("cannot be read"));
+  EXPECT_THAT(refusal({"cursor", "n", "--", "x"}), HasSubstr("a number that is too large"));
 }
 
 TEST_F(SetupRefusal, WhatCannotBeDoneIsOneSentenceAndChangesNothing) {
@@ -48,6 +48,54 @@ TEST_F(SetupRefusal, WhatCannotBeDoneIsOneSentenceAndChangesNothing) {
   EXPECT_THAT(refusal({"codex", "--wrap", "web"}), HasSubstr("bearer_token_env_var"));
   EXPECT_THAT(refusal({"cursor", "--wrap", "a"}), HasSubstr("register one with"));
   EXPECT_EQ(everything(), before);
+}
+
+TEST_F(SetupRefusal, AMemberOfAWrongKindIsNamed) {
+  struct Entry {
+    std::string client, member, text;
+  };
+  for (const Entry& each : {
+           Entry{"cursor", "env", R"("url": "http://127.0.0.1:9/", "env": [])"},
+           Entry{"cursor", "env", R"("command": "x", "env": "A=b")"},
+           Entry{"cursor", "headers", R"("url": "http://127.0.0.1:9/", "headers": ["A"])"},
+           Entry{"cursor", "url", R"("url": 9)"},
+           Entry{"cursor", "httpUrl", R"("httpUrl": {})"},
+           Entry{"cursor", "type", R"("url": "http://127.0.0.1:9/", "type": ["http"])"},
+           Entry{"cursor", "command", R"("command": ["x"])"},
+           Entry{"cursor", "args", R"("command": "x", "args": "y")"},
+           Entry{"cursor", "args", R"("command": "x", "args": ["y", 5])"},
+           Entry{"cursor", "args", R"("command": "mcp-sitter", "args": ["--", "y", null])"},
+           Entry{"cursor", "cwd", R"("command": "x", "cwd": {})"},
+           Entry{"opencode", "command", R"("command": "x")"},
+           Entry{"opencode", "command", R"("command": ["x", true])"},
+           Entry{"opencode", "environment", R"("command": ["x"], "environment": [])"},
+           Entry{"cline", "transport", R"("transport": ["x"])"},
+           Entry{"cline", "args", R"("transport": {"command": "x", "args": {}})"},
+           Entry{"codex", "env", "url = 'http://127.0.0.1:9/'\nenv = []"},
+           Entry{"codex", "env", "command = 'x'\nenv = 1979-05-27"},
+           Entry{"codex", "args", "command = 'x'\nargs = [1979-05-27]"},
+           Entry{"codex", "args", "command = 'x'\nargs = ['y', nan]"},
+           Entry{"codex", "command", "command = 07:32:00"},
+           Entry{"codex", "http_headers", "url = 'http://127.0.0.1:9/'\nhttp_headers = 'A'"},
+       }) {
+    const bool is_toml = each.client == "codex";
+    const std::string key = each.client == "opencode" ? "mcp" : "mcpServers";
+    const std::string file =
+        home_.write(is_toml                     ? ".codex/config.toml"
+                    : each.client == "opencode" ? ".config/opencode/opencode.json"
+                    : each.client == "cline"    ? ".cline/data/settings/cline_mcp_settings.json"
+                                                : ".cursor/mcp.json",
+                    is_toml ? "[mcp_servers.a]\n" + each.text + "\n"
+                            : "{\"" + key + "\": {\"a\": {" + each.text + "}}}");
+    const std::string before = everything();
+    for (const char* const option : {"--wrap", "--undo"}) {
+      EXPECT_THAT(refusal({each.client, option, "a"}),
+                  AllOf(HasSubstr("'a' in " + file), HasSubstr("its member " + each.member + " ")))
+          << each.text;
+    }
+    EXPECT_EQ(setup({each.client}).exit_code, 0);
+    EXPECT_EQ(everything(), before);
+  }
 }
 
 TEST_F(SetupRefusal, AnEntryInSeveralScopesNeedsTheScope) {

@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "setup/changes.hpp"
@@ -113,6 +116,34 @@ TEST_F(SetupFileTest, RemembersThatThereWasNoFile) {
   EXPECT_EQ(copy.text(), std::nullopt);
   copy.keep("", false);
   EXPECT_THAT(copy.text(), Optional(std::string()));
+}
+
+TEST_F(SetupFileTest, NoTwoEntriesShareACopy) {
+  const std::string file = folder_ / "a";
+  const Place user{"user", file, {}};
+  const Place local{"local", file, {}, true, "/one"};
+  // A file system may take capital letters for small ones.
+  const auto lower = [](std::string name) {
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name;
+  };
+  std::set<std::string> names;
+  std::size_t count = 0;
+  for (const Place& place : {user, local}) {
+    for (const std::string name :
+         {"notes", "Notes", "NOTES", "notes.new-server", "notes.no-file", "notes+new-server",
+          "notes-in-/one", "notes+in+/one", "notes%2B", "a/b", "a%2Fb"}) {
+      const SavedCopy copy(place, name);
+      copy.keep("x", false);
+      names.insert(lower(copy.path()));
+      copy.keep("x", true);
+      names.insert(lower(copy.path()));
+      count += 2;
+      EXPECT_EQ(copy.path().rfind(folder_ / "a.before-mcp-sitter-", 0), 0);
+    }
+  }
+  EXPECT_EQ(names.size(), count);
+  EXPECT_EQ(files(), count / 2);
 }
 
 TEST_F(SetupFileTest, ProjectsInOneFileHaveCopiesOfTheirOwn) {
