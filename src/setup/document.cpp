@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -43,7 +44,9 @@ class Rewriting {
     const Json* const model = source_ == nullptr ? nullptr : find(source_->values(), path);
     const bool is_there = document_->span(path).has_value();
     const auto raw = model != nullptr && *model == value ? source_->raw(path) : std::nullopt;
-    read(raw && is_there ? document_->with_raw(path, *raw) : document_->with(path, value, after));
+    if (raw && is_there) return read(document_->with_raw(path, *raw));
+    auto text = document_->with_strings(path, value);
+    read(text ? *std::move(text) : document_->with(path, value, after));
   }
 
   void read(std::string text) { document_ = Document::read(notation_, std::move(text), name_); }
@@ -107,6 +110,53 @@ std::string Document::with_raw(const Path& path, const std::string& raw) const {
   return spliced(span(path).value(), raw);
 }
 
+std::optional<std::string> Document::with_strings(const Path& path, const Json& wanted) const {
+  const auto is_list = [](const Json* list) {
+    return list != nullptr && list->is_array() &&
+           std::all_of(list->begin(), list->end(),
+                       [](const Json& each) { return each.is_string(); });
+  };
+  const Json* const found = find(*values_, path);
+  const auto places = elements(path);
+  if (!places || !is_list(found) || !is_list(&wanted)) return std::nullopt;
+  const std::size_t shorter = std::min(found->size(), wanted.size());
+  const auto tail = static_cast<std::size_t>(
+      std::mismatch(found->rbegin(), found->rbegin() + as_offset(shorter), wanted.rbegin()).first -
+      found->rbegin());
+  const auto head = static_cast<std::size_t>(
+      std::mismatch(found->begin(), found->begin() + as_offset(shorter - tail), wanted.begin())
+          .first -
+      found->begin());
+  if (!found->empty() && head + tail == 0) return std::nullopt;
+  const std::size_t old_end = found->size() - tail;
+  Span changed;
+  std::string between = ", ";
+  // New elements stand as the one beside them does.
+  const auto stand_as = [&](Span neighbour) {
+    const std::string blanks = indent(neighbour.begin);
+    if (line_begin(neighbour.begin) + blanks.size() == neighbour.begin) {
+      between = "," + line_end() + blanks;
+    }
+  };
+  if (tail > 0) {
+    changed = {(*places)[head].begin, (*places)[old_end].begin};
+    stand_as((*places)[old_end]);
+  } else if (head > 0) {
+    changed = {(*places)[head - 1].end, places->back().end};
+    stand_as((*places)[head - 1]);
+  } else {
+    const std::size_t begin = span(path).value().begin + 1;
+    changed = {begin, begin};
+  }
+  std::string added;
+  for (std::size_t at = head; at < wanted.size() - tail; ++at) {
+    const bool is_first = tail == 0 && head == 0 && at == 0;
+    const std::string text = written_string(wanted[at].get<std::string>());
+    added += tail > 0 ? text + between : (is_first ? "" : between) + text;
+  }
+  return spliced(changed, added);
+}
+
 std::string Document::spliced(Span place, const std::string& by) const {
   return text_.substr(0, place.begin) + by + text_.substr(place.end);
 }
@@ -125,6 +175,15 @@ std::string Document::indent(std::size_t at) const {
   const std::size_t begin = line_begin(at);
   const std::size_t end = text_.find_first_not_of(" \t", begin);
   return text_.substr(begin, (end == text_.npos ? text_.size() : end) - begin);
+}
+
+std::string written_string(const std::string& text) {
+  std::string string = Json(text).dump();
+  // TOML wants one escape more than JSON.
+  for (std::size_t at = 0; (at = string.find('\x7F', at)) != string.npos;) {
+    string.replace(at, 1, "\\u007f");
+  }
+  return string;
 }
 
 std::string rewritten(Notation notation, const std::string& text, const std::string& name,

@@ -67,6 +67,10 @@ class Document {
   /// The text with this value at the path, written in the layout of its neighbours. What is missing
   /// on the path is made. A new member stands behind its neighbour `after`, or at the end.
   virtual std::string with(const Path& path, const Json& value, const std::string& after) const = 0;
+  /// The text with this list of strings in the place of another one. What both begin or end with
+  /// keeps its bytes, and so do the comments there. Nothing if they have no end in common, or if
+  /// one of them is no such list.
+  std::optional<std::string> with_strings(const Path& path, const Json& wanted) const;
   /// The text with other bytes for a value that is there.
   std::string with_raw(const Path& path, const std::string& raw) const;
   /// The text without this member.
@@ -77,6 +81,9 @@ class Document {
 
  protected:
   explicit Document(std::string text);
+
+  /// Where the elements of a list are written. Nothing if the value is no list.
+  virtual std::optional<std::vector<Span>> elements(const Path& path) const = 0;
 
   /// The text with other bytes in this place.
   std::string spliced(Span place, const std::string& by) const;
@@ -90,6 +97,9 @@ class Document {
   std::string text_;
   std::unique_ptr<Json> values_;  // never null
 };
+
+/// A string as JSON and TOML write it.
+std::string written_string(const std::string& text);
 
 /// JSON in which `//` and `/* */` comments, trailing commas and a byte order mark are allowed.
 std::unique_ptr<Document> read_json(std::string text, const std::string& name);

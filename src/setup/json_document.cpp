@@ -130,6 +130,16 @@ class JsonDocument : public Document {
     return rest.substr(0, before) + rest.substr(before + 1);
   }
 
+  std::optional<std::vector<Span>> elements(const Path& path) const override {
+    const auto found = member_at(path);
+    if (!found || plain_[found->value.begin] != '[') return std::nullopt;
+    std::vector<Span> spans;
+    for (const std::string_view element : json_elements(part(found->value))) {
+      spans.push_back(span_of(element));
+    }
+    return spans;
+  }
+
   std::vector<String> strings() const override {
     std::vector<String> all;
     if (!json_trimmed(plain_).empty()) collect({}, top(), all);

@@ -21,15 +21,6 @@ bool is_bare_key(const std::string& key) {
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == key.npos;
 }
 
-/// A basic string. The escapes of JSON are also those of TOML, which wants one more.
-std::string written_string(const std::string& text) {
-  std::string string = Json(text).dump();
-  for (std::size_t at = 0; (at = string.find('\x7F', at)) != string.npos;) {
-    string.replace(at, 1, "\\u007f");
-  }
-  return string;
-}
-
 std::string written_key(const std::string& key) {
   return is_bare_key(key) ? key : written_string(key);
 }
@@ -103,6 +94,15 @@ class TomlDocument : public Document {
     std::string text = text_;
     for (const Span& line : lines) text.erase(line.begin, line.end - line.begin);
     return text;
+  }
+
+  std::optional<std::vector<Span>> elements(const Path& path) const override {
+    const auto found = entry_at(path);
+    const auto* const array = found ? found->node->as_array() : nullptr;
+    if (array == nullptr) return std::nullopt;
+    std::vector<Span> spans;
+    for (const toml::node& element : *array) spans.push_back(span_of(element.source()));
+    return spans;
   }
 
   std::vector<String> strings() const override {

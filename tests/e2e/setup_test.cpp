@@ -303,6 +303,17 @@ TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
   }
 }
 
+TEST_F(Setup, CommentsInTheArgumentsStay) {
+  const std::string text =
+      "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [ // each\n\"y\", // first\n]}}}";
+  const std::string file = project_.write(".cursor/mcp.json", text);
+  expect_done({"cursor", "--wrap", "a", "--no-build", "--no-watch"});
+  EXPECT_THAT(contents_of(file), HasSubstr("[ // each\n\"--\",\n\"x\",\n\"y\", // first\n]"));
+  fs::remove(file + ".before-mcp-sitter-a");
+  expect_done({"cursor", "--undo", "a"});
+  EXPECT_EQ(contents_of(file), text);
+}
+
 TEST_F(Setup, AnAddressWithAQueryIsInNoArgument) {
   const std::string text =
       R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/?key=hidden7",)"

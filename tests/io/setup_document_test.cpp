@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "setup/document.hpp"
 
@@ -10,6 +11,8 @@ namespace sitter::setup {
 namespace {
 
 using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
 
 const Json kWrapped = {{"command", "s"}, {"args", {"--", "a"}}};
 
@@ -62,8 +65,43 @@ TEST_F(SetupJsonTest, AValueIsReplacedAndAllElseStays) {
               "the program\n\t\t\t\"args\": [\n\t\t\t\t\"b\",\n\t\t\t],\n\t\t},\n\t},\n}\n",
               {{"command", "s"}, {"args", {"--", "a", "b"}}}),
       "{ // x\n\t\"mcpServers\": {\n\t\t\"notes\": {\n\t\t\t\"command\": \"s\", // "
-      "the program\n\t\t\t\"args\": [\n\t\t\t\t\"--\",\n\t\t\t\t\"a\",\n\t\t\t\t\"b\"\n\t\t\t],"
+      "the program\n\t\t\t\"args\": [\n\t\t\t\t\"--\",\n\t\t\t\t\"a\",\n\t\t\t\t\"b\",\n\t\t\t],"
       "\n\t\t},\n\t},\n}\n");
+}
+
+TEST_F(SetupJsonTest, CommentsInAListStayWithTheirElements) {
+  struct Lists {
+    std::string before;
+    Words wanted;
+    std::string after;
+  };
+  for (const Lists& each : {
+           Lists{"[ // each\n  \"b\", // first\n  \"c\" /* last */\n]",
+                 {"--", "a", "b", "c"},
+                 "[ // each\n  \"--\",\n  \"a\",\n  \"b\", // first\n  \"c\" /* last */\n]"},
+           Lists{"[/* x */ \"b\", // first\r\n  \"c\"\r\n]",
+                 {"a", "b", "c"},
+                 "[/* x */ \"a\", \"b\", // first\r\n  \"c\"\r\n]"},
+           Lists{"[\r\n  \"b\" // first\r\n]",
+                 {"--", "b"},
+                 "[\r\n  \"--\",\r\n  \"b\" // first\r\n]"},
+           Lists{"[ /* none */ ]", {"a", "b"}, "[\"a\", \"b\" /* none */ ]"},
+           Lists{"[\"a\", /* x */ \"b\", /* y */ ]",
+                 {"a", "b", "c"},
+                 "[\"a\", /* x */ \"b\", \"c\", /* y */ ]"},
+           Lists{"[/* x */ \"a\", /* gone */ \"b\", /* y */ \"c\" /* z */]",
+                 {"a", "c"},
+                 "[/* x */ \"a\", /* gone */ \"c\" /* z */]"},
+           Lists{"[/* x */ \"a\", \"b\" /* y */, /* z */]",
+                 {"a"},
+                 "[/* x */ \"a\" /* y */, /* z */]"},
+           Lists{"[\"a\", \"b\"] // x", {"c"}, "[\"c\"] // x"},
+           Lists{"[\"a\", \"b\"] // x", {}, "[] // x"},
+       }) {
+    const std::string head = "{\"mcpServers\": {\"notes\": {\"command\": \"s\",\n \"args\": ";
+    EXPECT_EQ(rewrite(head + each.before + "\n}}}", {{"command", "s"}, {"args", each.wanted}}),
+              head + each.after + "\n}}}");
+  }
 }
 
 TEST_F(SetupJsonTest, LineEndsAndAByteOrderMarkStay) {
@@ -146,6 +184,16 @@ TEST_F(SetupTomlTest, TheValuesOfATableAreReplaced) {
                     "\"b\",\n  ]\n[other]\nx = 1979-05-27\n"),
             "# x\n[mcp_servers.notes] # h\n  command = \"s\" # c\n  args = [\"--\", "
             "\"a\"]\n[other]\nx = 1979-05-27\n");
+}
+
+TEST_F(SetupTomlTest, CommentsInAListStayWithTheirElements) {
+  EXPECT_EQ(
+      rewrite("[mcp_servers.notes]\ncommand = 's'\nargs = [ # d\n  'b', # é\n  \"c\" # f\n]\n",
+              {{"command", "s"}, {"args", {"\x7F", "a", "b", "c"}}}),
+      "[mcp_servers.notes]\ncommand = 's'\nargs = [ # d\n  \"\\u007f\",\n  \"a\",\n  'b', # "
+      "é\n  \"c\" # f\n]\n");
+  EXPECT_EQ(rewrite("[mcp_servers.notes]\ncommand = 's'\nargs = [ # none\n]\n"),
+            "[mcp_servers.notes]\ncommand = 's'\nargs = [\"--\", \"a\" # none\n]\n");
 }
 
 TEST_F(SetupTomlTest, AMissingMemberIsAddedInEverySpelling) {
