@@ -23,10 +23,14 @@ void show_step(std::string_view step) {
 
 int report(const DoctorWords& words) {
   const bool shows_steps = is_terminal(stderr);
-  const DoctorFacts facts = examine(words, [&](std::string_view step) {
+  DoctorFacts facts = examine(words, [&](std::string_view step) {
     if (shows_steps) show_step(fmt::format("{} ...", step));
   });
   if (shows_steps) show_step("");
+  // These are quoted from messages, which pass as they are.
+  const Secrets& secrets = words.options.log.secrets;
+  for (DoctorFacts::Tool& tool : facts.tools) tool.failure = secrets.masked(tool.failure);
+  for (DoctorFacts::List& list : facts.lists) list.error = secrets.masked(list.error);
   const std::vector<Finding> findings = findings_in(facts);
   const std::string text =
       words.as_json ? doctor_json(facts, findings) : doctor_text(findings, wants_color());

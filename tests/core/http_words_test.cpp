@@ -230,7 +230,7 @@ TEST(Secrets, AreTheValueAndItsWordsButForTheScheme) {
 
 TEST(Secrets, AreEachCookieAndItsValue) {
   const Secrets secrets(Headers{{"Cookie", "session=abcdefgh; theme=dark; key=123456"}});
-  EXPECT_EQ(secrets.masked("no session=abcdefgh with theme=dark"), "no *** with theme=dark");
+  EXPECT_EQ(secrets.masked("no session=abcdefgh with theme=dark"), "no *** with ***");
   EXPECT_EQ(secrets.masked("the session abcdefgh with 123456 is gone"),
             "the session *** with *** is gone");
 }
@@ -276,7 +276,7 @@ TEST(Secrets, AreHiddenBeforeATextIsCut) {
             std::string(197, 'x') + "***");
   EXPECT_EQ(body_words("<i>" + std::string(limits::kBodyReadMax - 6, ' ') + "abcdef", "text/html",
                        secrets),
-            " ***");
+            "***");
 }
 
 TEST(Secrets, HideNothingWithoutHeaders) { EXPECT_EQ(Secrets().masked("a text"), "a text"); }

@@ -421,10 +421,9 @@ TEST_F(LinkStatusTest, AnErrorOfOursKeepsItsIdAndMembers) {
 TEST_F(LinkStatusTest, AnErrorThatRefusesTheNextSessionIsQuotedWithoutASecret) {
   options.headers = config.secret_headers = {{"X-Key", "123456"}};
   open_listed_session();
-  daemon.has_sessions = false;
   client(call(1, "echo"));
   status(*exchange_of(1), 404);
-  done();
+  connected(last());
   status(last(), 400, error("null", -32000, "bad token 123456"));
   EXPECT_THAT(client_got(), Contains(HasSubstr("bad token ***")));
 }

@@ -84,7 +84,7 @@ TEST_F(SetupJsonTest, CommentsInAListStayWithTheirElements) {
                  "[/* x */ \"a\", \"b\", // first\r\n  \"c\"\r\n]"},
            Lists{"[\r\n  \"b\" // first\r\n]",
                  {"--", "b"},
-                 "[\r\n  \"--\",\r\n  \"b\" // first\r\n]"},
+                 "[\r\n  \"--\",\n  \"b\" // first\r\n]"},
            Lists{"[ /* none */ ]", {"a", "b"}, "[\"a\", \"b\" /* none */ ]"},
            Lists{"[\"a\", /* x */ \"b\", /* y */ ]",
                  {"a", "b", "c"},
