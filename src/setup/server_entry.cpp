@@ -45,13 +45,13 @@ void add_words(const Json& value, Words& words) {
 }
 
 /// What a member must be that mcp-sitter reads or changes; a missing one and null are fine.
-enum class Kind { string, strings, object };
+enum class MemberKind { string, strings, object };
 
-bool is_of(Kind kind, const Json& value) {
+bool is_of(MemberKind kind, const Json& value) {
   const auto is_string = [](const Json& each) { return each.is_string(); };
   if (value.is_null()) return true;
-  if (kind == Kind::string) return value.is_string();
-  if (kind == Kind::object) return value.is_object();
+  if (kind == MemberKind::string) return value.is_string();
+  if (kind == MemberKind::object) return value.is_object();
   return value.is_array() && std::all_of(value.begin(), value.end(), is_string);
 }
 
@@ -59,25 +59,26 @@ bool is_of(Kind kind, const Json& value) {
 std::string wrong_member(const Json& entry, const Spelling& spelling) {
   struct Rule {
     std::string_view member;
-    Kind kind = Kind::string;
+    MemberKind kind = MemberKind::string;
   };
   const Json& part = holder(entry, spelling);
-  const Rule rules[] = {{spelling.nested, Kind::object},
-                        {"command", spelling.command_is_list ? Kind::strings : Kind::string},
-                        {"args", Kind::strings},
-                        {"cwd"},
-                        {"type"},
-                        {"url"},
-                        {"httpUrl"},
-                        {spelling.headers, Kind::object},
-                        {spelling.environment, Kind::object}};
+  const Rule rules[] = {
+      {spelling.nested, MemberKind::object},
+      {"command", spelling.command_is_list ? MemberKind::strings : MemberKind::string},
+      {"args", MemberKind::strings},
+      {"cwd"},
+      {"type"},
+      {"url"},
+      {"httpUrl"},
+      {spelling.headers, MemberKind::object},
+      {spelling.environment, MemberKind::object}};
   for (const auto& [name, kind] : rules) {
     const auto found = part.find(name);
     if (name.empty() || found == part.end() || is_of(kind, *found)) continue;
     return fmt::format("its member {} must be {}", name,
-                       kind == Kind::string    ? "a string"
-                       : kind == Kind::strings ? "a list of strings"
-                                               : "an object");
+                       kind == MemberKind::string    ? "a string"
+                       : kind == MemberKind::strings ? "a list of strings"
+                                                     : "an object");
   }
   return {};
 }
