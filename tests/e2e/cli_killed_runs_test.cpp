@@ -57,10 +57,10 @@ TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
 }
 
 // The memory is that of both ends of the output, however much there is between them.
-TEST(CliManyRuns, OutputOfAnySizeTakesLittleMemory) {
+TEST(Flood, TheOutputOfRunsTakesLittleMemory) {
   const TemporaryDirectory directory;
   directory.write("tools.json", R"json([{"name": "flood", "parameters": {},
-      "cli_command": ["-c", "head -c 100000000 /dev/zero | tr '\\0' x"]}])json");
+      "cli_command": ["-c", "head -c 20000000 /dev/zero | tr '\\0' x"]}])json");
   ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
                          .command = {},
                          .cwd = directory.path()});
