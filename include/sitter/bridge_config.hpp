@@ -59,6 +59,9 @@ struct BridgeConfig {
   bool is_of_earlier_era = false;
   /// An edit needs no build: an interpreter or a runner runs the source.
   bool needs_no_build = false;
+  /// The command is a program of its own: no interpreter, runner or script, and nothing like
+  /// docker. So an edit of a source that compilers read runs only after a build.
+  bool runs_compiled = false;
   /// As given; empty for the bridge's own working directory.
   std::string working_directory;
   /// How long a child may take from its start to its answer to the opening. For a respawned child

@@ -38,6 +38,14 @@ TEST_F(BridgeCrashTest, TheAnswerNamesTheCoreDumpAndTheNextNoticeTheStack) {
   EXPECT_THAT(answer().dump(), Not(HasSubstr("crashed in")));
 }
 
+TEST_F(BridgeCrashTest, AnOpeningWithoutAServerNamesTheCoreDump) {
+  client(initialize(0));
+  crashes(1, "Its core dump is /core");
+  EXPECT_THAT(
+      answer()["result"]["instructions"],
+      HasSubstr("(SIGSEGV) after 0s, before it had answered its opening. Its core dump is /core."));
+}
+
 TEST_F(BridgeCrashTest, ACrashThatAnsweredNoCallIsToldWithItsCoreDump) {
   open_session();
   crashes(1, "Its core dump is /core");

@@ -210,6 +210,94 @@ TEST_F(BridgeFreshCodeTest, AScriptReadsItsOwnSourcesWithoutABuild) {
   }
 }
 
+TEST_F(BridgeFreshCodeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
+  without_build();
+  config.runs_compiled = true;
+  open();
+  for (const auto& [file, is_compiled] :
+       {std::pair("settings.json", false), std::pair("a.cpp", true)}) {
+    SCOPED_TRACE(file);
+    const Generation gen = is_compiled ? 3 : 2;
+    saves(file);
+    opens(gen);
+    dies(gen - 1, 0);
+    done();
+    for (int id = 10 * gen; id < 10 * gen + 2; ++id) {
+      client(call(id, "echo"));
+      child(gen, result(id, text_result("x")));
+      const std::string text = answer_text();
+      EXPECT_EQ(
+          text.find("a.cpp changed just now and this answer is still the old code's: nothing "
+                    "has built it since; build it, call sitter_kill {\"restart\": true}, then "
+                    "call again") != std::string::npos,
+          is_compiled)
+          << text;
+    }
+  }
+  time_passes(seconds(5));
+  binary.modified = now.wall;
+  client(call(1, "sitter_kill", R"json({"restart": true})json"));
+  dies(3, 0);
+  opens(4);
+  done();
+  client(call(2, "echo"));
+  child(4, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, ANewFileOfTheServerHoldsWhatSomebodyElseHasBuilt) {
+  without_build();
+  config.runs_compiled = config.watches_binary = true;
+  open();
+  saves();
+  opens(2);
+  dies(1, 0);
+  client(call(1, "echo"));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("nothing has built it since; build it, then call again"));
+  time_passes(seconds(5));
+  binary.modified = now.wall - milliseconds(1);
+  binary_changes();
+  time_passes(milliseconds(300));
+  opens(3);
+  dies(2, 0);
+  client(call(2, "echo"));
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, AProgramThatWasBuiltByHandNeedsOnlyARestart) {
+  open();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  saves();
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  done();
+  time_passes(seconds(5));
+  source_changes("app");
+  for (int id = 3; id < 5; ++id) {
+    client(call(id, "echo"));
+    child(2, result(id, text_result("x")));
+    EXPECT_THAT(answer_text(),
+                HasSubstr("a.c changed 5s ago and this answer is still the old code's: "
+                          "it was built since; call sitter_rebuild, then call again"));
+  }
+}
+
+TEST_F(BridgeFreshCodeTest, WithoutTheToolThatBuildsTheModelBuilds) {
+  config.tools = {Builtin::kill};
+  open();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  saves();
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("nothing has built it since; build it, call sitter_kill"));
+}
+
 TEST_F(BridgeFreshCodeTest, AKillBuildsNothingAndTheNextServerSaysSo) {
   open();
   client(call(1, "sitter_kill"));

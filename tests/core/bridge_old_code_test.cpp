@@ -112,6 +112,20 @@ TEST_F(BridgeOldCodeTest, DoesNotCheckSourcesWithoutNotices) {
   child(1, result(1));
 }
 
+TEST_F(BridgeOldCodeTest, PromptsAndResourcesNameItUntilAResultHasToldTheModel) {
+  open_session();
+  source_changes("server.py");
+  for (int i = 0; i < 2; ++i) {
+    client(request(++id_, "prompts/get"));
+    child(1, result(id_, R"json({"messages":[]})json"));
+    EXPECT_THAT(client_got(), ElementsAre(HasSubstr(kOldCode)));
+  }
+  EXPECT_THAT(result_of_call(), HasSubstr(kOldCode));
+  client(request(++id_, "resources/read"));
+  child(1, result(id_, R"json({"contents":[]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(Not(HasSubstr(kOldCode))));
+}
+
 TEST_F(BridgeOldCodeTest, AnErrorNamesItToo) {
   open_session();
   source_changes("server.py");

@@ -22,7 +22,7 @@ class OldCodeTest : public ::testing::Test {
       looks.push_back(std::get<order::LookAtSources>(*order).gen);
     return looks;
   }
-  void call(Generation gen) { code_.on_call(gen, now_, out_); }
+  void call(Generation gen) { code_.on_request(gen, now_, out_); }
   bool check(Generation gen, const std::string& file = "", seconds when = seconds(0)) {
     return code_.on_checked({gen, file, WallTime() + when, milliseconds(50)});
   }

@@ -25,7 +25,7 @@ class WatchTest : public ::testing::Test {
   Turn turn() { return {now_, out_, client_}; }
 
   static Watch watch(bool is_on = true, bool has_build = true) {
-    return Watch({is_on, has_build, milliseconds(100)});
+    return Watch({.is_on = is_on, .has_build = has_build, .debounce = milliseconds(100)});
   }
 
   void change(Watch& watch, const std::string& file, bool is_binary = false) {

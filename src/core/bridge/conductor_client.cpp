@@ -28,6 +28,12 @@ bool must_keep(const ClientRequest& request, Line line, bool is_replayed) {
   return request.method == Method::initialize || is_setting(request.method);
 }
 
+/// Whether the answer says that old code has given it, if so.
+bool may_tell_old_code(Method method) {
+  return method == Method::tools_call || method == Method::prompts_get ||
+         method == Method::resources_read;
+}
+
 /// Whether the client has given the request up because it took too long. A user who stops a call
 /// needs no word about it. The official clients say "Request timed out".
 bool is_timeout(const Message& cancellation) {
@@ -302,7 +308,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
   // The orders of a batch are carried out when all of it was read.
   const bool is_as_read = outgoing.is_unchanged() && desk_.answers().batch() == Batches::kNone;
   out_.push(order::SendToChild{child.gen(), std::move(outgoing), is_as_read ? message : nullptr});
-  if (request.method == Method::tools_call) news_.on_call(child.gen());
+  if (may_tell_old_code(request.method)) news_.on_request(child.gen());
 }
 
 void Conductor::on_client_notification(const Message& message, Line line) {

@@ -195,6 +195,12 @@ std::string BuiltinNames::old_code_hint() const {
   return restart_clause(tool) + ", then call again";
 }
 
+std::string BuiltinNames::build_hint() const {
+  if (offers(Builtin::rebuild)) return name(Builtin::rebuild) + " builds it";
+  if (watches_binary_) return "build it, then call again";
+  return "build it, " + old_code_hint();
+}
+
 std::string BuiltinNames::instructions() const {
   std::string text = "This server is under development behind mcp-sitter." + edit_sentences();
   const auto add = [&](Builtin builtin, std::string_view does) {

@@ -79,6 +79,8 @@ class BuiltinNames {
 
   /// What the model does when old code has answered; empty if it never does.
   std::string old_code_hint() const;
+  /// What the model does about a change that nothing has built.
+  std::string build_hint() const;
   /// What is appended to the child's `instructions`.
   std::string instructions() const;
   /// The instructions of an opening that the bridge answers itself: why the server is missing, its

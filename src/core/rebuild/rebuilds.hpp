@@ -124,7 +124,8 @@ class Rebuilds {
   /// Nothing if they do not wait for that.
   std::optional<Instant> fresh_wait_end() const;
   /// Says what becomes of the changes that the server does not run. There must be such a change.
-  std::string unserved_clause() const;
+  /// `is_built_since`: what the server reads at its start is newer than the changes.
+  std::string unserved_clause(bool is_built_since) const;
 
  private:
   std::string cause() const;

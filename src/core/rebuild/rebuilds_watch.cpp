@@ -52,7 +52,7 @@ std::optional<Instant> Rebuilds::fresh_wait_end() const {
   return end > now_.steady ? std::optional(end) : std::nullopt;
 }
 
-std::string Rebuilds::unserved_clause() const {
+std::string Rebuilds::unserved_clause(bool is_built_since) const {
   const BuiltinNames& names = desk_.names();
   const auto hint = [&](Builtin builtin, std::string_view does) {
     return names.offers(builtin) ? fmt::format("; {} {}", names.name(builtin), does) : "";
@@ -73,7 +73,8 @@ std::string Rebuilds::unserved_clause() const {
   if (!watch_.unserved().is_built()) {
     const auto& build = rebuilder_.last_result();
     if (!build || build->ended < watch_.unserved().changed_at() || !has_failed(*build)) {
-      return "nothing has built it since" + hint(Builtin::rebuild, "builds it");
+      return is_built_since ? "it was built since; " + names.old_code_hint()
+                            : "nothing has built it since; " + names.build_hint();
     }
     return build_clause(*build) + hint(Builtin::build_log, "shows its output");
   }

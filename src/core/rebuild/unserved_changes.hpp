@@ -13,14 +13,20 @@
 
 namespace sitter {
 
+/// Whether compilers read this file, by its ending.
+bool is_compiled_source(std::string_view file);
+
 /// The changes of watched files that the child which serves does not run yet, and until when
 /// requests wait for them. A change is first read, by a build or by a child that starts without a
-/// build, and counts until a child serves that runs it.
+/// build, and counts until a child serves that runs it. Who builds without our build command shows
+/// only in the file of the server, so such a change counts on.
 class UnservedChanges {
  public:
   struct Options {
     /// Whether changed files are built before they run.
     bool has_build = false;
+    /// Without a build command: whether somebody builds the sources that compilers read.
+    bool runs_compiled = false;
     /// Changes with shorter pauses between them are one change.
     Milliseconds debounce{};
     /// How long requests wait for each change. Zero: not at all.
@@ -29,6 +35,8 @@ class UnservedChanges {
   explicit UnservedChanges(Options options) : options_(options) {}
 
   void on_changed(std::string_view file, Now now);
+  /// Somebody else has built all changes so far. The next child runs them.
+  void on_built_elsewhere();
   /// A build begins, which reads all changes so far.
   void on_build() { read_ = built_ = newest_; }
   /// The last build has succeeded. The next child runs what this build has read.
@@ -63,11 +71,16 @@ class UnservedChanges {
  private:
   /// Changes are numbered from 1 on.
   using Number = std::uint64_t;
+  struct Change {
+    Number number = 0;
+    /// No start of ours reads it.
+    bool is_built_elsewhere = false;
+  };
 
   void erase_up_to(Number last);
 
   const Options options_;
-  std::map<std::string, Number, std::less<>> changes_;
+  std::map<std::string, Change, std::less<>> changes_;
   Number newest_ = 0;
   WallTime changed_at_;
   std::optional<Instant> seen_at_;

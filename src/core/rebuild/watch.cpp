@@ -17,6 +17,7 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
     // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && options_.has_build && changes_.is_reload_on();
     if (is_built) continue;
+    if (file.is_binary && file.is_usable) unserved_.on_built_elsewhere();
     if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, now);
     changes_.on_changed(file.path, file.is_usable, now);
   }

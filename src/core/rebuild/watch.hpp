@@ -23,6 +23,8 @@ class Watch {
     bool is_on = false;
     /// Whether changed files are built before they run.
     bool has_build = false;
+    /// Without a build command: whether somebody builds the sources that compilers read.
+    bool runs_compiled = false;
     /// How long the files must stay unchanged before a reload.
     Milliseconds debounce{};
     /// How long requests wait for the code that was saved.
@@ -31,7 +33,8 @@ class Watch {
   explicit Watch(Options options)
       : options_(options),
         changes_(options.debounce),
-        unserved_({options.has_build, options.debounce, options.fresh_wait}) {}
+        unserved_(
+            {options.has_build, options.runs_compiled, options.debounce, options.fresh_wait}) {}
 
   bool is_on() const { return options_.is_on; }
   const UnservedChanges& unserved() const { return unserved_; }

@@ -89,9 +89,7 @@ void News::tell_old_code(const Child& child, const ClientRequest& request, const
                          Edits& edits) {
   const bool is_prompt = request.method == Method::prompts_get;
   if (!is_prompt && request.method != Method::resources_read) return;
-  const bool is_old = child.is_retiring() || is_being_replaced(request.gen) ||
-                      rebuilds_.watch().unserved().has_any();
-  if (!says_old_code() || !is_old) return;
+  if (!says_old_code()) return;
   std::string text = child.is_retiring() ? std::string(kTookOver) : old_code_in(request);
   if (text.empty()) return;
   text.insert(0, kTag);
@@ -152,7 +150,10 @@ std::string News::old_code_in(const ClientRequest& request) const {
   if (says_old_code() && unserved.has_any() &&
       (child == nullptr || !runs_built_since(*child, unserved.changed_at()))) {
     const std::string files = files_text({unserved.file()}, unserved.count());
-    return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(), now_.wall);
+    const OldCode::Change* const newer = old_code_.newest(request.gen);
+    const bool is_built_since = newer != nullptr && newer->when > unserved.changed_at();
+    return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(is_built_since),
+                         now_.wall);
   }
   const OldCode::Change* const change = old_code_.untold(request.gen);
   const bool is_known = change != nullptr && child != nullptr && child->serves();
@@ -318,8 +319,8 @@ void News::lint_result(std::string_view tool, std::string_view result) {
   }
 }
 
-void News::on_call(Generation gen) {
-  old_code_.on_call(gen, now_, out_);
+void News::on_request(Generation gen) {
+  old_code_.on_request(gen, now_, out_);
   const Child* const child = has_timeout_news_ ? servers_.generations().find(gen) : nullptr;
   if (child != nullptr) servers_.look_at_process(*child);
 }

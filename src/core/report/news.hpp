@@ -66,8 +66,9 @@ class News {
   void finish_rebuild(RebuildReport report);
   /// A debugger holds the rebuild.
   void on_reload_held();
-  /// A call was passed to this child. Looks at its sources now and then.
-  void on_call(Generation gen);
+  /// A request was passed to this child whose answer says if old code has given it. Looks at the
+  /// sources now and then.
+  void on_request(Generation gen);
   void on(const fact::SourcesChecked& fact);
   void on(const fact::StackRead& fact);
   /// The client has cancelled a request after its answer had left.

@@ -15,6 +15,15 @@ using Level = order::Log::Level;
 using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
 
+namespace {
+
+/// Why there is no server, for the instructions, which end it with a full stop.
+std::string clause_with_core(const ChildEnd& end) {
+  return end_clause(end) + (end.status.core.empty() ? "" : ". " + end.status.core);
+}
+
+}  // namespace
+
 // ---- openings that no server answers
 
 void News::answer_opening_ourselves(ClientRequest& request, std::string_view why,
@@ -109,7 +118,7 @@ void News::fail_waiting(const DeathReport& report) {
     const auto [request, order, line, since] = desk_.requests().next_waiting();
     if (request == nullptr) continue;
     if (request->method == Method::initialize && ending_.is_none()) {
-      answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail,
+      answer_lost_opening(*request, clause_with_core(*report.end), report.stderr_tail,
                           report.build_output);
     } else {
       fail_undone(*request, report);
@@ -139,7 +148,7 @@ void News::answer_waiting(const ChildEnd& end, std::string stderr_tail) {
 void News::on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated,
                            const std::string& build_output) {
   if (ClientRequest* const asked = desk_.asked_opening()) {
-    answer_opening_ourselves(*asked, end_clause(end), stderr_tail, build_output);
+    answer_opening_ourselves(*asked, clause_with_core(end), stderr_tail, build_output);
   }
   DeathReport report = report_of(end, stderr_tail, Reach::not_delivered);
   report.is_repeated = is_repeated;
@@ -217,7 +226,7 @@ void News::on_child_lost(const Child& dead, ClientRequest& request, const DeathR
   } else if (request.method == Method::ping) {
     desk_.answer_result(request, "{}");
   } else if (request.method == Method::initialize && desk_.asked_opening() == nullptr) {
-    answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
+    answer_lost_opening(request, clause_with_core(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !desk_.opening().envelope().is_known()) {
     fail(request, report);
   } else if (!dead.has_started() && report.end->reason != EndReason::connection_lost) {

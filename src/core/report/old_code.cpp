@@ -8,7 +8,7 @@
 
 namespace sitter {
 
-void OldCode::on_call(Generation gen, Now now, Orders& out) {
+void OldCode::on_request(Generation gen, Now now, Orders& out) {
   if (!may_look(now)) return;
   is_looking_ = true;
   looked_at_ = now.steady;
