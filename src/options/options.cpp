@@ -289,6 +289,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
     options.log.secrets = Secrets(options.daemon->link.headers);
     options.bridge.url = options.daemon->link.url.shown();
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
+    options.daemon->link.wait_for_server = options.bridge.wait_for_server;
     options.daemon->link.may_start = !command.empty();
     if (command.empty()) options.bridge.kind = ServerKind::elsewhere;
     options.daemon->link.ends_daemon = raw.own_daemon;

@@ -203,13 +203,6 @@ TEST_F(LinkAbsenceTest, ALongerRetryAfterThatComesLaterCounts) {
   client(cancelled(2));
 }
 
-TEST_F(LinkAbsenceTest, ARefusedNotificationHonoursRetryAfter) {
-  open_listed_session();
-  client(notification("notifications/roots/list_changed"));
-  status(last(), 503, "", {{"retry-after", "7"}});
-  EXPECT_EQ(wait(), seconds(7));
-}
-
 TEST_F(LinkAbsenceTest, AConnectionThatIsAcceptedAndClosedAtOnceIsTriedWithAPause) {
   client(initialize(0));
   connected(last());

@@ -13,7 +13,10 @@ bool is_request(const nlohmann::json& message) {
 }  // namespace
 
 HttpLink& LinkTest::link() {
-  if (!link_) link_.emplace(options);
+  if (!link_) {
+    options.wait_for_server = config.wait_for_server;
+    link_.emplace(options);
+  }
   return *link_;
 }
 

@@ -113,6 +113,16 @@ void HttpNetwork::answers_for(Exchange& exchange, int status, std::vector<HttpHe
   exchange.pending = std::move(body);
 }
 
+/// A limit of the rate may ask for any wait. Nothing but what it has refused waits for so long.
+void HttpNetwork::refuses_for_now(Exchange& exchange) {
+  std::vector<HttpHeader> headers;
+  if (random_.chance(50)) {
+    headers.push_back({"retry-after", exchange.is_notification ? "300" : "3"});
+    count("refusals for a time");
+  }
+  answers_for(exchange, random_.pick(std::array{429, 503}), std::move(headers));
+}
+
 /// What may happen to a request instead of an answer. Returns false if nothing does.
 bool HttpNetwork::goes_wrong(ExchangeId id, Exchange& exchange) {
   if (!is_listening_) {
@@ -139,9 +149,7 @@ bool HttpNetwork::goes_wrong(ExchangeId id, Exchange& exchange) {
       count("half-open");
       break;
     case 2:
-      answers_for(exchange, 503,
-                  random_.chance(50) ? std::vector<HttpHeader>{{"retry-after", "3"}}
-                                     : std::vector<HttpHeader>{});
+      refuses_for_now(exchange);
       break;
     case 3:
       if (random_.chance(50)) receives(exchange);
@@ -153,7 +161,7 @@ bool HttpNetwork::goes_wrong(ExchangeId id, Exchange& exchange) {
                   {{"www-authenticate", "Bearer realm=\"x\""}});
       break;
     case 5:
-      answers_for(exchange, random_.pick(std::array{404, 413, 429, 500}));
+      answers_for(exchange, random_.pick(std::array{404, 413, 500}));
       break;
     case 6:
       answers_for(exchange, 500, {{"content-type", "text/html"}}, "<html><h1>Oops</h1></html>");
@@ -285,6 +293,8 @@ void HttpNetwork::fails(ExchangeId id, FailedKind kind, std::string reason) {
 
 /// The client is not connected to this stream any more.
 void HttpNetwork::on_cut(const Exchange& exchange) {
+  const bool is_taken = exchange.has_head && exchange.reply.status < 300;
+  if (exchange.is_notification && !is_taken) sent_again_.insert(exchange.sent.body);
   HttpServer::Work* const work = server_.find(exchange.reply.work);
   if (work == nullptr) return;
   work->cut_at = now_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sitter/generation.hpp"
@@ -56,6 +57,13 @@ class HttpNetwork {
   void on_child_ordered(Generation gen);
   /// The link may ask at once whether another process listens.
   void on_exit_seen() { asks_after_exit_ = true; }
+  /// The link has this line of the bridge, or has given it back.
+  void on_given(std::string_view line, Instant now);
+  void on_given_back(std::string_view line);
+  /// The child is over, and with it everything that the link had.
+  void on_child_over() { waiting_.clear(); }
+  /// What the link may send does not wait longer than for a daemon that is away.
+  void check_waits(Instant now);
   /// Nobody waits for the answer to this request any more.
   void check_cancelled(int mark) const;
 
@@ -106,6 +114,8 @@ class HttpNetwork {
 
   // simulation_http_orders.cpp: what must hold for each order
   void check(const Exchange& exchange) const;
+  bool is_held() const;
+  bool has_room() const;
   void check_turn(const Exchange& exchange);
   void check_session(const Exchange& exchange);
   const HttpServer::Work* work_after(const Exchange& exchange);
@@ -117,6 +127,7 @@ class HttpNetwork {
 
   void arrives(ExchangeId id, Exchange& exchange);
   bool goes_wrong(ExchangeId id, Exchange& exchange);
+  void refuses_for_now(Exchange& exchange);
   void answers_for(Exchange& exchange, int status, std::vector<HttpHeader> headers = {},
                    std::string body = "");
   void receives(Exchange& exchange);
@@ -167,8 +178,13 @@ class HttpNetwork {
   Generation gen_ = kNoGeneration;
   /// What the link was told last of the process that listens.
   ListenerId listener_ = kNoListener;
-  /// The bodies of requests that were redirected, and may be sent to the other target.
-  std::multiset<std::string> redirected_;
+  /// The bodies of what was redirected, or not taken, and may be sent again before its turn.
+  std::multiset<std::string> sent_again_;
+  /// The client's requests that the link has and has not sent, and since when.
+  std::map<int, Instant> waiting_;
+  /// Since when the link may have sent one of them.
+  Instant free_since_{};
+  bool is_free_ = false;
   Instant refused_at_{};
   bool asks_after_exit_ = false;
   Openings opening_;

@@ -23,6 +23,15 @@ namespace {
 /// How often a session may be asked for at one moment.
 constexpr int kOpeningsMax = 5;
 
+/// The number of the client's request; 0 for any other message.
+int mark_of(const json& message) {
+  const bool is_request =
+      message.is_object() && message.contains("method") && message.contains("id");
+  const bool is_of_client =
+      is_request && message["id"].is_number_integer() && message["id"] < kMarkMax;
+  return is_of_client ? message["id"].get<int>() : 0;
+}
+
 }  // namespace
 
 void HttpNetwork::take(const order::HttpConnect& order, Instant now) {
@@ -48,9 +57,7 @@ void HttpNetwork::take(const order::HttpSend& order, Instant now) {
   exchange.is_opening = method == "initialize";
   exchange.is_listen = method == "subscriptions/listen";
   exchange.is_resumption = !sent_value(order, "Last-Event-ID").empty();
-  if (exchange.is_request && message["id"].is_number_integer() && message["id"] < kMarkMax) {
-    exchange.mark = message["id"];
-  }
+  exchange.mark = mark_of(message);
   exchange.is_probe = exchange.is_request && message["id"] == "mcp-sitter-probe";
   if (method == "notifications/initialized") is_open_ = true;
   check(exchange);
@@ -61,6 +68,7 @@ void HttpNetwork::take(const order::HttpSend& order, Instant now) {
     const HttpServer::Work* const work = work_after(exchange);
     exchange.is_resumed_request = work != nullptr && !work->id.empty();
   }
+  waiting_.erase(exchange.mark);
   if (exchange.mark != 0) ++said_.requests.at(exchange.mark).sent;
   exchanges_.emplace(order.exchange, std::move(exchange));
 }
@@ -123,19 +131,66 @@ void HttpNetwork::check_session(const Exchange& exchange) {
     throw Broken("a lost session is used again");
 }
 
-/// Notifications and answers hold what follows them, and there is room for so many requests.
+/// Notifications and answers hold what follows them.
+bool HttpNetwork::is_held() const {
+  return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
+    const Exchange& other = entry.second;
+    return other.is_notification && !(other.has_head && other.reply.status < 300);
+  });
+}
+
+void HttpNetwork::on_given(std::string_view line, Instant now) {
+  const int mark = mark_of(json::parse(line, nullptr, false));
+  if (mark != 0 && !said_.requests.at(mark).is_builtin) waiting_.emplace(mark, now);
+}
+
+void HttpNetwork::on_given_back(std::string_view line) {
+  waiting_.erase(mark_of(json::parse(line, nullptr, false)));
+}
+
+/// What may wait for the rest of its answer takes a place too, and so may requests of the bridge.
+bool HttpNetwork::has_room() const {
+  const auto takes_place = [](const auto& entry) {
+    const HttpSaid::Request& asked = entry.second;
+    return asked.sent > 0 && !asked.is_answered && !asked.is_cancelled;
+  };
+  const auto is_of_bridge = [](const auto& entry) { return entry.second.mark == 0; };
+  const auto count = std::count_if(said_.requests.begin(), said_.requests.end(), takes_place) +
+                     std::count_if(exchanges_.begin(), exchanges_.end(), is_of_bridge);
+  return static_cast<std::size_t>(count) < limits::kHttpRequestsMax;
+}
+
+void HttpNetwork::check_waits(Instant now) {
+  // A process that starts has a time of its own.
+  if (scene_.is_started_here) return;
+  const bool is_probing = std::any_of(exchanges_.begin(), exchanges_.end(),
+                                      [](const auto& entry) { return entry.second.is_probe; });
+  const bool was_free = std::exchange(is_free_, !is_held() && !is_probing && has_room());
+  if (!was_free || !is_free_) free_since_ = now;
+  const Milliseconds limit = std::max(said_.patience, limits::kHttpLaunchPatience);
+  std::erase_if(waiting_, [&](const auto& entry) {
+    const HttpSaid::Request& asked = said_.requests.at(entry.first);
+    return asked.is_answered || asked.is_cancelled;
+  });
+  for (const auto& [mark, since] : waiting_) {
+    if (now > std::max(since, free_since_) + limit) {
+      throw Broken(fmt::format("request {} waits, and nothing holds it", mark));
+    }
+  }
+}
+
+/// There is room for so many requests.
 void HttpNetwork::check_turn(const Exchange& exchange) {
-  // A redirected request keeps the turn that it had.
-  if (const auto found = redirected_.find(exchange.sent.body); found != redirected_.end()) {
-    redirected_.erase(found);
+  // What is redirected keeps the turn that it had, and what was not taken waits alone.
+  if (const auto found = sent_again_.find(exchange.sent.body); found != sent_again_.end()) {
+    sent_again_.erase(found);
     return;
+  }
+  if (is_held() && !exchange.is_listen) {
+    throw Broken("a line was sent before a notification was taken");
   }
   std::size_t under_way = 0;
   for (const auto& [id, other] : exchanges_) {
-    const bool is_taken = other.has_head && other.reply.status < 300;
-    if (other.is_notification && !is_taken && !exchange.is_listen) {
-      throw Broken("a line was sent before a notification was taken");
-    }
     const bool is_asked = (other.is_request && !other.is_probe) || other.is_resumed_request;
     const bool takes_no_place = other.mark != 0 && (said_.requests.at(other.mark).is_cancelled ||
                                                     said_.requests.at(other.mark).is_builtin);
@@ -189,7 +244,7 @@ void HttpNetwork::note_head(const Exchange& exchange) {
 
 void HttpNetwork::note_refusal(const Exchange& exchange) {
   const int status = exchange.reply.status;
-  if (status == 307 || status == 308) redirected_.insert(exchange.sent.body);
+  if (status == 307 || status == 308) sent_again_.insert(exchange.sent.body);
   const bool is_busy = status == 409 || status == 429 || status >= 500;
   const bool is_stream =
       header_value(exchange.reply.headers, "content-type") == "text/event-stream";

@@ -72,6 +72,9 @@ bool HttpWorld::takes(const Order& order) {
   if (const auto* const start = std::get_if<order::StartChild>(&order)) {
     network_.on_child_ordered(start->gen);
   }
+  if (const auto* const send = std::get_if<order::SendToChild>(&order)) {
+    network_.on_given(send->line.text(), now_.steady);
+  }
   return pass_to_played(link_, order, now_);
 }
 
@@ -105,7 +108,14 @@ const Fact* HttpWorld::next_fact() {
     return &told_;
   }
   const Fact* const fact = link_.poll_fact();
-  if (fact != nullptr) check_fact(*fact);
+  if (fact == nullptr) return nullptr;
+  check_fact(*fact);
+  if (const auto* const refused = std::get_if<fact::RequestRefused>(fact)) {
+    network_.on_given_back(refused->line.text());
+  } else if (std::holds_alternative<fact::ChildLost>(*fact) ||
+             std::holds_alternative<fact::ChildExited>(*fact)) {
+    network_.on_child_over();
+  }
   return fact;
 }
 

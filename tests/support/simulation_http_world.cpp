@@ -77,6 +77,7 @@ HttpLink::Options HttpWorld::options() const {
   options.keeps_session = scene_.keeps_session;
   options.may_start = scene_.is_started_here;
   options.ends_daemon = scene_.ends_with_bridge;
+  options.wait_for_server = config_.wait_for_server;
   options.sitter_version = config_.sitter_version;
   return options;
 }

@@ -64,7 +64,10 @@ class HttpWorld final : private PlayedWorld {
   void carry_out_played() override;
   const Fact* next_fact() override;
   void client_hears(const std::string& text) override { client_.hears(text); }
-  void on_turned() override { said_.now = now_.steady; }
+  void on_turned() override {
+    said_.now = now_.steady;
+    network_.check_waits(now_.steady);
+  }
   void on_http(const HttpFact& fact);
 
   // simulation_http_process.cpp: the process of a daemon that is started here

@@ -26,6 +26,8 @@ HttpExchange::Asks asked_by(const Message& message) {
   if (message.method == Method::initialize) return Asks::opening;
   if (message.method == Method::server_discover) return Asks::discovery;
   if (message.method == Method::subscriptions_listen) return Asks::stream;
+  if (message.method == Method::initialized) return Asks::initialized;
+  if (message.method == Method::progress) return Asks::progress;
   if (message.method != Method::tools_list) return Asks::other;
   return message.params.cursor.empty() ? Asks::first_tools : Asks::more_tools;
 }

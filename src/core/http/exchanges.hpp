@@ -153,14 +153,18 @@ class Exchanges {
     });
     return count;
   }
-  /// Whether what was sent must be taken before anything else is sent.
+  /// Whether what was sent must be taken before anything else is sent. What is to be sent later
+  /// waits alone, unless the protocol has it come before the rest of its session.
   bool holds() const {
-    bool holds = false;
-    for_each([&](const HttpExchange& one) {
-      const bool is_taken = one.kind != Kind::notification || is_success(one.status);
-      holds = holds || one.kind == Kind::probe || !is_taken;
-    });
-    return holds;
+    const auto is_untaken = [](const ExchangePtr& sent) {
+      const bool is_notification = sent->kind == Kind::notification;
+      return sent->kind == Kind::probe || (is_notification && !is_success(sent->status));
+    };
+    const auto is_first = [](const ExchangePtr& later) {
+      return later->asks == HttpExchange::Asks::initialized;
+    };
+    return std::any_of(sent_.begin(), sent_.end(), is_untaken) ||
+           std::any_of(later_.begin(), later_.end(), is_first);
   }
   std::optional<Instant> next_timeout() const {
     std::optional<Instant> first = judge_at_;

@@ -28,7 +28,7 @@ struct HttpExchange {
     end,           ///< the DELETE of a session
   };
 
-  /// What a request asks for, as far as it matters here.
+  /// What a request asks for, or a notification says, as far as it matters here.
   enum class Asks : std::uint8_t {
     other,
     opening,      ///< initialize
@@ -36,6 +36,8 @@ struct HttpExchange {
     stream,       ///< subscriptions/listen, whose response is open until somebody ends it
     first_tools,  ///< tools/list without a cursor
     more_tools,   ///< a further page
+    initialized,  ///< the notification that comes before the requests of its session
+    progress,     ///< of the client, for a question of the server
   };
 
   bool is_opening() const { return asks == Asks::opening; }
@@ -83,6 +85,8 @@ struct HttpExchange {
   /// How often an answer to a question of the server may still be sent again. The server may get it
   /// twice, and without it the call that has asked never ends.
   int repeats_left = 0;
+  /// Until when a notification or such an answer that was refused for now is sent again.
+  std::optional<Instant> until;
   /// The request was refused because of its headers, and is sent with others.
   bool has_new_headers = false;
   bool is_cancelled = false;  ///< so the answer is of no use

@@ -15,8 +15,8 @@ HttpLink::HttpLink(Options options)
       process_(options_.startup_timeout),
       session_(options_.url, options_.headers, options_.sitter_version),
       exchanges_(session_),
-      responses_(options_.may_start, options_.has_room, life_, process_, session_, probe_,
-                 exchanges_, outbox_, output_) {}
+      responses_({options_.may_start, options_.wait_for_server, options_.has_room}, life_, process_,
+                 session_, probe_, exchanges_, outbox_, output_) {}
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
   become_idle();

@@ -17,8 +17,8 @@ namespace sitter {
 /// This class routes between machines: `LinkLife` has the states of the child, `DaemonProcess`
 /// those of a process that was started here, and `Exchanges` what is on its way.
 ///
-/// Notifications and the client's answers hold the lines after them until the daemon has taken
-/// them. Requests hold nothing.
+/// Notifications and the client's answers hold the lines after them until the daemon has taken or
+/// refused them. Requests hold nothing.
 class HttpLink {
  public:
   struct Options {
@@ -31,6 +31,8 @@ class HttpLink {
     /// limit.
     Milliseconds startup_timeout{50000};
     bool ends_daemon = false;  ///< a daemon that was started here ends with the bridge
+    /// How long a notification that the daemon refuses for now is sent again.
+    Milliseconds wait_for_server{30000};
     std::string sitter_version;
     HasRoom has_room = sitter::has_room;
   };

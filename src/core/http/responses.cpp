@@ -86,7 +86,8 @@ void Responses::on(const fact::HttpBytes& fact, Now now) {
   const std::size_t max =
       is_awaited && is_success(exchange->status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
   const std::size_t kept = std::min(fact.bytes.size(), max - std::min(max, exchange->body.size()));
-  const bool fits = append_within(exchange->body, fact.bytes.substr(0, kept), max, has_room_);
+  const bool fits =
+      append_within(exchange->body, fact.bytes.substr(0, kept), max, options_.has_room);
   exchange->body_cut += fits ? fact.bytes.size() - kept : fact.bytes.size();
   if (exchange->body_cut > 0) on_over(exchanges_.abort(fact.exchange), now);
 }
@@ -218,7 +219,7 @@ void Responses::take_message(HttpExchange& exchange, const Message* message, Own
 
 /// A response that is one JSON text: an answer, or in 2025-03-26 an array of messages.
 void Responses::on_body(HttpExchange& exchange, Now now) {
-  if (exchange.body_cut > 0 || !can_read(exchange.body.size(), has_room_)) {
+  if (exchange.body_cut > 0 || !can_read(exchange.body.size(), options_.has_room)) {
     const std::uint64_t size = exchange.body.size() + exchange.body_cut;
     return output_.answer_error(exchange, too_long_text(size));
   }
@@ -323,13 +324,10 @@ void Responses::on_refused(ExchangePtr exchange, Now now) {
   if (loss == SessionLoss::gone) {
     lose_session(status, now);
     if (is_request) output_.refuse(std::move(exchange->line), said, {}, true);
-  } else if (!is_request && status == 503 && life_.is_up()) {
-    // It was not taken, so it still comes before what follows it.
-    const Milliseconds wait = life_.next_wait(now, asked);
-    outbox_.refuse_requests(output_, said, wait);
-    exchanges_.send_later(std::move(exchange), now.steady + wait);
   } else if (!is_request) {
-    const bool may_pass = status == 429 || status >= 500;
+    const bool is_for_now = status == 429 || status == 503;
+    if (is_for_now && wait_again(exchange, asked, now)) return;
+    const bool may_pass = is_for_now || status >= 500;
     if (may_pass && repeat(exchange, std::max(asked, limits::kHttpRetryMin), now)) return;
     output_.log(Level::warn, fmt::format("{} to a notification or an answer: {}", said,
                                          body_words(exchange->body, {}, output_.secrets())));
@@ -412,7 +410,7 @@ void Responses::on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fac
   const bool is_request = exchange->kind == Kind::request;
   // If the daemon can be started here, a child that is lost before its first answer makes way for
   // the next one, which starts it.
-  const bool may_start = may_start_ && !process_.runs();
+  const bool may_start = options_.may_start && !process_.runs();
   if (is_request && !is_restarted && !session_.is_heard() && !may_start && life_.is_up()) {
     return refuse(std::move(exchange), fact.reason, life_.next_wait(now));
   }
@@ -449,6 +447,22 @@ void Responses::open_stream_once(Now now) {
   if (life_.is_up() && session_.ask_for_stream()) {
     exchanges_.send(session_.new_exchange(Kind::stream), now);
   }
+}
+
+/// A notification or an answer was not taken, and is sent again for as long as a request would wait
+/// for the daemon. False if this time is over.
+bool Responses::wait_again(ExchangePtr& exchange, Milliseconds asked, Now now) {
+  // Progress that comes meanwhile says more.
+  if (!life_.is_up() || exchange->asks == Asks::progress) return false;
+  if (!exchange->until) {
+    // An opening may be part of what waits.
+    exchange->until = now.steady + std::max(options_.wait_for_server, limits::kHttpOpeningWaitMin);
+  }
+  if (is_due(exchange->until, now)) return false;
+  const Instant at = now.steady + std::max({asked, limits::kHttpRetryMin, life_.next_wait(now)});
+  const Instant until = *exchange->until;
+  exchanges_.send_later(std::move(exchange), std::min(at, until));
+  return true;
 }
 
 /// False if it is not to be sent again. The first time it goes at once, if nothing asks for a wait.

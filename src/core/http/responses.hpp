@@ -18,12 +18,16 @@ namespace sitter {
 /// lost. The state of a response is in its `HttpExchange`.
 class Responses {
  public:
-  /// `may_start`: the daemon may be started here.
-  Responses(bool may_start, HasRoom has_room, LinkLife& life, const DaemonProcess& process,
-            DaemonSession& session, DaemonProbe& probe, Exchanges& exchanges, Outbox& outbox,
-            LinkOutput& output)
-      : may_start_(may_start),
-        has_room_(has_room),
+  /// See `HttpLink::Options`.
+  struct Options {
+    bool may_start = false;
+    Milliseconds wait_for_server{};
+    HasRoom has_room;
+  };
+
+  Responses(Options options, LinkLife& life, const DaemonProcess& process, DaemonSession& session,
+            DaemonProbe& probe, Exchanges& exchanges, Outbox& outbox, LinkOutput& output)
+      : options_(options),
         life_(life),
         process_(process),
         session_(session),
@@ -58,6 +62,7 @@ class Responses {
   void on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fact, Now now);
   void on_broken(ExchangePtr exchange, std::string why, Now now);
   void open_stream_once(Now now);
+  bool wait_again(ExchangePtr& exchange, Milliseconds asked, Now now);
   bool repeat(ExchangePtr& exchange, Milliseconds at_least, Now now);
   void take_up_later(ExchangePtr exchange, Milliseconds at_least, Now now);
   void answer_refused(const HttpExchange& exchange, const std::string& said);
@@ -65,8 +70,7 @@ class Responses {
   void lose(ExchangePtr exchange, std::string why, Now now);
   void lose_session(int status, Now now);
 
-  const bool may_start_;
-  const HasRoom has_room_;
+  const Options options_;
   LinkLife& life_;
   const DaemonProcess& process_;
   DaemonSession& session_;
