@@ -116,6 +116,9 @@ struct HttpFailed {
     /// There was no connection, so nothing was sent: nothing listens, the name is not known, the
     /// certificate is not trusted.
     not_connected,
+    /// There was no connection, because this process may open no further file. That says nothing of
+    /// the daemon. Nothing was sent.
+    no_descriptor,
     /// Another process listens than the request was meant for. Nothing was sent.
     other_listener,
     /// The request was sent, at least in part, and the connection ended before the response was

@@ -203,6 +203,67 @@ TEST_F(LinkAbsenceTest, ALongerRetryAfterThatComesLaterCounts) {
   client(cancelled(2));
 }
 
+TEST_F(LinkAbsenceTest, ACallForWhichThereIsNoDescriptorWaitsAndLosesNoOther) {
+  open_listed_session();
+  for (int id = 1; id <= 3; ++id) client(call(id, "echo"));
+  for (int id = 2; id <= 3; ++id) no_descriptor(*exchange_of(id));
+  done();
+  EXPECT_EQ(wait(), limits::kHttpConnectWaitMin);
+  EXPECT_EQ(status_tool()["absence"]["why"], "mcp-sitter may open no more files");
+  done();
+  // An exchange has ended, so that its descriptor serves the next one.
+  answers(*exchange_of(1), result(1));
+  for (int id = 2; id <= 3; ++id) answers(*exchange_of(id), result(id));
+  EXPECT_THAT(client_got(), ElementsAre(result(1), result(2), result(3)));
+}
+
+TEST_F(LinkAbsenceTest, WithoutADescriptorACallWaitsNoLongerThanForTheDaemon) {
+  config.wait_for_server = seconds(3);
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  const Instant limit = now.steady + config.wait_for_server;
+  while (now.steady < limit) {
+    EXPECT_THAT(client_got(), IsEmpty());
+    if (const auto exchange = exchange_of(1)) {
+      no_descriptor(*exchange);
+    } else {
+      next_deadline_comes();
+    }
+  }
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("may open no more files"), HasSubstr("not delivered")));
+}
+
+TEST_F(LinkAbsenceTest, WithoutADescriptorNotificationsAndStreamsAreSentAgain) {
+  open_session();
+  client(notification("notifications/roots/list_changed"));
+  no_descriptor(last());
+  breaks(kGetStream);
+  done();
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("roots/list_changed")));
+  takes(last());
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("get ")));
+  no_descriptor(last());
+  done();
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("get ")));
+}
+
+TEST_F(LinkAbsenceTest, WithoutADescriptorNoDaemonIsStarted) {
+  options.may_start = true;
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("connect 1"));
+  no_descriptor(1);
+  EXPECT_THAT(done(), IsEmpty());
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("connect ")));
+  opens_daemon();
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
 TEST_F(LinkAbsenceTest, AConnectionThatIsAcceptedAndClosedAtOnceIsTriedWithAPause) {
   client(initialize(0));
   connected(last());

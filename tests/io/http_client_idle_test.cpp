@@ -8,6 +8,7 @@
 #include "io/http/http_client.hpp"
 #include "io/http/listener.hpp"
 #include "io/http/tcp_address.hpp"
+#include "support/few_descriptors_left.hpp"
 #include "support/http_client_script.hpp"
 
 /// Connections that are kept for the next request.
@@ -15,6 +16,7 @@ namespace sitter {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::FewDescriptorsLeft;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::response;
@@ -66,6 +68,42 @@ TEST_F(HttpClientTest, TwoRequestsAtOnceHaveTwoConnections) {
   ASSERT_TRUE(runs_until(loop_, [&] { return asked.size() == 3; }));
   EXPECT_EQ(asked[2], asked[0]);
   EXPECT_EQ(connection_count(), 2U);
+}
+
+TEST_F(HttpClientTest, AConnectionIsClosedWhenItMayNotBeUsedAgain) {
+  start_server();
+  answer(response("ok", "Keep-Alive: timeout=2\r\n"));
+  send(1);
+  until_over(1);
+  now_ += Milliseconds(1'000);
+  EXPECT_TRUE(server_->peers.front()->is_open());
+  EXPECT_TRUE(runs_until(loop_, [&] { return !server_->peers.front()->is_open(); }));
+  EXPECT_THAT(due(), IsEmpty());
+}
+
+TEST_F(HttpClientTest, AnIdleConnectionMakesRoomForAnotherOne) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  const FewDescriptorsLeft none(0);
+  connect(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 connected"));
+}
+
+TEST_F(HttpClientTest, ALackOfDescriptorsSaysNothingOfTheDaemon) {
+  start_server();
+  answer(response("ok"));
+  {
+    const FewDescriptorsLeft none(0);
+    send(1);
+    EXPECT_THAT(until_over(1),
+                ElementsAre("1 no_descriptor: mcp-sitter may open no more files, so it can't "
+                            "connect to " +
+                            address()));
+  }
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
 }
 
 /// A response that announces for how long its connection is kept, and what follows from it.

@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,8 +9,8 @@
 
 #include "file_watch_script.hpp"
 #include "io/files/folder_watches.hpp"
-#include "io/system/file_descriptor.hpp"
 #include "io/system/startup.hpp"
+#include "support/few_descriptors_left.hpp"
 
 // How the watch uses descriptors where each watched file needs one.
 namespace sitter {
@@ -21,26 +19,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::FewDescriptorsLeft;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-/// While it lives, the process can open no more than so many further files.
-class FewDescriptorsLeft {
- public:
-  explicit FewDescriptorsLeft(int left) {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const FileDescriptor lowest_free(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(lowest_free.number() + left);
-    setrlimit(RLIMIT_NOFILE, &few);
-  }
-  FewDescriptorsLeft(const FewDescriptorsLeft&) = delete;
-  FewDescriptorsLeft& operator=(const FewDescriptorsLeft&) = delete;
-  ~FewDescriptorsLeft() { setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 class WatchedDescriptorsTest : public FileWatchTest {
  protected:

@@ -24,6 +24,8 @@ inline std::string word(fact::HttpFailed::Kind kind) {
   switch (kind) {
     case fact::HttpFailed::Kind::not_connected:
       return "not_connected";
+    case fact::HttpFailed::Kind::no_descriptor:
+      return "no_descriptor";
     case fact::HttpFailed::Kind::other_listener:
       return "other_listener";
     case fact::HttpFailed::Kind::broken:

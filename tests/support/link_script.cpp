@@ -32,6 +32,13 @@ void LinkTest::not_connected(Exchange exchange, const std::string& reason) {
   tell(fact::HttpFailed{ExchangeId{exchange}, Kind::not_connected, reason});
 }
 
+void LinkTest::no_descriptor(Exchange exchange) {
+  expect_open(exchange);
+  end_exchange(exchange);
+  tell(fact::HttpFailed{ExchangeId{exchange}, Kind::no_descriptor,
+                        "mcp-sitter may open no more files"});
+}
+
 void LinkTest::other_listener(Exchange exchange) {
   expect_open(exchange);
   EXPECT_NE(order_of(exchange).listener, kNoListener) << "any listener was allowed";

@@ -63,6 +63,7 @@ class LinkTest : public ClientScript {
   /// There is no connection, so nothing was sent.
   void not_connected(Exchange exchange,
                      const std::string& reason = "nothing listens on 127.0.0.1:3000");
+  void no_descriptor(Exchange exchange);
   void other_listener(Exchange exchange);
   /// The connection ends before the response is complete.
   void breaks(Exchange exchange, const std::string& reason = "the connection was closed");

@@ -79,6 +79,12 @@ bool HttpNetwork::act(Instant now) {
 
 void HttpNetwork::arrives(ExchangeId id, Exchange& exchange) {
   const bool answers = is_listening_ || scene_.has_proxy;
+  if (has_fault() && random_.chance(20)) {
+    count("connections without a descriptor");
+    if (exchange.is_connect) refused_at_ = now_;
+    fails(id, FailedKind::no_descriptor, "no file may be opened");
+    return;
+  }
   if (exchange.is_connect) {
     if (!answers) {
       refused_at_ = now_;

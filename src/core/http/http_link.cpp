@@ -191,7 +191,8 @@ void HttpLink::on(fact::HttpFailed& fact, Now now) {
       outbox_.refuse_requests(output_, fact.reason, limits::kHttpConnectWaitMin);
     }
     life_.set_deadline(now.steady + limits::kHttpLaunchedWait);
-  } else if (life_.is(State::connecting) && options_.may_start) {
+  } else if (life_.is(State::connecting) && options_.may_start &&
+             fact.kind != fact::HttpFailed::Kind::no_descriptor) {
     process_.start(output_.gen());
   } else if (life_.is(State::connecting)) {
     output_.tell(fact::ChildStartFailed{

@@ -408,6 +408,9 @@ void Responses::on_stream_over(ExchangePtr exchange, Now now) {
 void Responses::on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fact, Now now) {
   const bool is_restarted = fact.kind == fact::HttpFailed::Kind::other_listener;
   const bool is_request = exchange->kind == Kind::request;
+  if (fact.kind == fact::HttpFailed::Kind::no_descriptor && life_.is_up()) {
+    return on_no_descriptor(std::move(exchange), fact.reason, now);
+  }
   // If the daemon can be started here, a child that is lost before its first answer makes way for
   // the next one, which starts it.
   const bool may_start = options_.may_start && !process_.runs();
@@ -420,6 +423,17 @@ void Responses::on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fac
     lose(std::move(exchange), fact.reason, now);
   } else {
     output_.refuse(std::move(exchange->line), fact.reason);
+  }
+}
+
+/// A descriptor is free again when another exchange has ended.
+void Responses::on_no_descriptor(ExchangePtr exchange, const std::string& why, Now now) {
+  if (exchange->is_resumed || exchange->kind == Kind::stream) {
+    take_up_later(std::move(exchange), {}, now);
+  } else if (exchange->kind == Kind::request) {
+    refuse(std::move(exchange), why, life_.next_wait(now));
+  } else if (exchange->kind == Kind::notification && !wait_again(exchange, {}, now)) {
+    output_.log(Level::warn, fmt::format("a notification or an answer is lost: {}", why));
   }
 }
 

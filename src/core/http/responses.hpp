@@ -60,6 +60,7 @@ class Responses {
   void on_resumption_refused(ExchangePtr exchange, Now now);
   void on_stream_over(ExchangePtr exchange, Now now);
   void on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fact, Now now);
+  void on_no_descriptor(ExchangePtr exchange, const std::string& why, Now now);
   void on_broken(ExchangePtr exchange, std::string why, Now now);
   void open_stream_once(Now now);
   bool wait_again(ExchangePtr& exchange, Milliseconds asked, Now now);

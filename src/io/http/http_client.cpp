@@ -14,6 +14,8 @@
 
 #include "io/http/proxy.hpp"
 #include "io/http/response_reader.hpp"
+#include "io/stream/timer.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {
@@ -109,7 +111,8 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
         options(std::move(chosen)),
         host_line(fmt::format("Host: {}\r\n", options.url.authority())),
         name(host_and_port(options.url.host, options.url.port)),
-        events(std::move(told)) {}
+        events(std::move(told)),
+        expiry(of, [this] { close_expired(); }) {}
 
   Instant time() const { return options.now ? options.now() : loop.now(); }
 
@@ -183,10 +186,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   /// The connection that was used last, if it may be used again.
   Connection* take_idle(ListenerId expected) {
-    if (idle.empty()) return nullptr;
     const Instant now = time();
-    // The first has been idle for longest.
-    while (!idle.empty() && idle.front()->idle_until <= now) close(*idle.front());
     while (!idle.empty()) {
       Connection& last = *idle.back();
       const bool is_wanted = now < last.idle_until && !is_other(last, expected);
@@ -205,6 +205,18 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
     connection.phase = Connection::Phase::idle;
     connection.idle_until = time() + connection.idle_max;
     idle.push_back(&connection);
+    if (idle.size() == 1) expire_later();
+  }
+
+  void expire_later() { expiry.set(loop.now() + (idle.front()->idle_until - time())); }
+
+  /// What nobody may use any more must not hold a descriptor.
+  void close_expired() {
+    const Instant now = time();
+    for (std::size_t i = idle.size(); i-- > 0;) {
+      if (idle[i]->idle_until <= now) close(*idle[i]);
+    }
+    if (!idle.empty()) expire_later();
   }
 
   /// Whether the system shows that another process listened for this connection.
@@ -225,6 +237,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   void close_all() {
     is_over = true;
+    expiry.cancel();
     while (!connections.empty()) close(*connections.back());
   }
 
@@ -282,6 +295,8 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
       const bool is_early = time() < connection.idle_until;
       close(connection);
       if (is_early) tell(fact::HttpIdleClosed{});
+    } else if (connection.phase == Connection::Phase::opening && !may_open_file()) {
+      on_no_descriptor(connection);
     } else if (connection.phase == Connection::Phase::opening) {
       fail(connection, Kind::not_connected,
            reason.empty() ? fmt::format("{} closed the connection before the request", name)
@@ -292,6 +307,17 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
       fail(connection, Kind::broken,
            reason.empty() ? connection.reader->complaint()
                           : fmt::format("{} ({})", connection.reader->complaint(), reason));
+    }
+  }
+
+  /// A connection that is needed takes the place of an idle one.
+  void on_no_descriptor(Connection& connection) {
+    if (idle.empty()) {
+      fail(connection, Kind::no_descriptor,
+           fmt::format("mcp-sitter may open no more files, so it can't connect to {}", name));
+    } else {
+      close(*idle.front());
+      connect(connection);
     }
   }
 
@@ -333,6 +359,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   std::string text;  // of a request; kept for its memory
   std::vector<std::shared_ptr<Connection>> connections;
   std::vector<Connection*> idle;  // the one that was used last is the last
+  Timer expiry;                   // of the first of them
   bool is_paused = false;
   bool has_told = false;  // in the current event
   bool is_over = false;

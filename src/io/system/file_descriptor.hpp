@@ -36,6 +36,9 @@ class FileDescriptor {
   int number_ = -1;
 };
 
+/// Whether this process may open another file at this moment.
+bool may_open_file();
+
 /// The bytes of a file. Nothing if it cannot be read or has more than `size_max` bytes; `problem`
 /// then says why, as a clause for a person. Never waits for a FIFO or a device.
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,

@@ -14,6 +14,11 @@ void FileDescriptor::close() {
   if (is_open()) ::close(release());
 }
 
+bool may_open_file() {
+  const FileDescriptor opened(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return opened.is_open() || (errno != EMFILE && errno != ENFILE);
+}
+
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
                                            std::string& problem) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
