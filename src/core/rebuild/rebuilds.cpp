@@ -126,7 +126,9 @@ std::optional<Instant> Rebuilds::quiet_deadline() const {
   const Generations& generations = servers_.generations();
   const bool is_held = std::any_of(generations.begin(), generations.end(),
                                    [](const Child& child) { return child.debugger.holds(); });
-  return is_held ? std::nullopt : rebuilder_.quiet_deadline();
+  // Once it has passed, something else is waited for.
+  const auto deadline = rebuilder_.quiet_deadline();
+  return is_held || deadline <= now_.steady ? std::nullopt : deadline;
 }
 
 // ---- how a rebuild goes on
