@@ -59,9 +59,9 @@ struct BridgeConfig {
   bool is_of_earlier_era = false;
   /// An edit needs no build: an interpreter or a runner runs the source.
   bool needs_no_build = false;
-  /// The command is a program of its own: no interpreter, runner or script, and nothing like
-  /// docker. So an edit of a source that compilers read runs only after a build.
-  bool runs_compiled = false;
+  /// The endings of the sources that run only after a build: `.cpp` beside a compiled program,
+  /// `.ts` beside a script in JavaScript. Without a build command, somebody else builds them.
+  std::vector<std::string> built_endings;
   /// As given; empty for the bridge's own working directory.
   std::string working_directory;
   /// How long a child may take from its start to its answer to the opening. For a respawned child

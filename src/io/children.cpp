@@ -372,7 +372,7 @@ void Children::read_stack(Generation gen, std::function<void(std::string)> on_re
 /// its program.
 SourceLook::Seen Children::look_at(Child& child, WallTime now) {
   if (!child.has_sought_sources) {
-    if (!child.binary.loaded().exists) look_at_file(child);
+    look_at_file(child);
     child.has_sought_sources = child.binary.loaded().exists;
     if (child.has_sought_sources && !restarts_itself(child)) {
       child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());

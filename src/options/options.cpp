@@ -329,8 +329,8 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.command.is_built = !raw.build.empty();
   options.bridge.needs_no_build =
       runs_source(options.command.command, options.command.arguments, raw.cwd);
-  options.bridge.runs_compiled = !options.bridge.needs_no_build && !command.empty() &&
-                                 runner_kind(command.front()) == Runner::none;
+  options.bridge.built_endings =
+      built_endings(options.command.command, options.command.arguments, raw.cwd);
   options.command.starts_stopped = raw.debug_wait;
   options.bridge.starts_stopped = raw.debug_wait;
   options.command.environment = raw.environment;

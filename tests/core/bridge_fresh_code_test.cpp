@@ -212,7 +212,9 @@ TEST_F(BridgeFreshCodeTest, AScriptReadsItsOwnSourcesWithoutABuild) {
 
 TEST_F(BridgeFreshCodeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
   without_build();
-  config.runs_compiled = true;
+  config.built_endings = {".cpp"};
+  binary.modified = now.wall;
+  time_passes(seconds(5));
   open();
   for (const auto& [file, is_compiled] :
        {std::pair("settings.json", false), std::pair("a.cpp", true)}) {
@@ -247,7 +249,10 @@ TEST_F(BridgeFreshCodeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
 
 TEST_F(BridgeFreshCodeTest, ANewFileOfTheServerHoldsWhatSomebodyElseHasBuilt) {
   without_build();
-  config.runs_compiled = config.watches_binary = true;
+  config.built_endings = {".c"};
+  config.watches_binary = true;
+  binary.modified = now.wall;
+  time_passes(seconds(5));
   open();
   saves();
   opens(2);
@@ -264,6 +269,65 @@ TEST_F(BridgeFreshCodeTest, ANewFileOfTheServerHoldsWhatSomebodyElseHasBuilt) {
   client(call(2, "echo"));
   child(3, result(2, text_result("x")));
   EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, WithoutAFileThatShowsABuildTheNextStartButOneHasIt) {
+  without_build();
+  config.built_endings = {".ts"};
+  config.needs_no_build = true;
+  binary.path = "/srv/dist/server.js";
+  binary.modified = now.wall;
+  time_passes(seconds(5));
+  open();
+  saves("a.ts");
+  opens(2);
+  dies(1, 0);
+  client(call(1, "echo"));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("a.ts changed just now and this answer is still the old "
+                                       "code's: nothing has built it since"));
+  client(call(2, "sitter_kill"));
+  dies(2, 0);
+  client(call(3, "echo"));
+  opens(3);
+  child(3, result(3, text_result("x")));
+  done();
+  client(call(4, "echo"));
+  child(3, result(4, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, AFailedBuildThatHasWrittenTheProgramLeavesNoOldCode) {
+  open();
+  saves();
+  time_passes(seconds(2));
+  binary.modified = now.wall;
+  dies(build(1), 2);
+  client(call(1, "echo"));
+  EXPECT_THAT(answer_of_old(1), HasSubstr("old code's: the build failed (exit 2)"));
+  client(call(2, "sitter_kill", R"json({"restart": true})json"));
+  dies(1, 0);
+  opens(2);
+  done();
+  client(call(3, "echo"));
+  child(2, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, AChangeOfAnotherFileLeavesAloneWhatIsServed) {
+  open();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  saves("a.c");
+  time_passes(seconds(5));
+  binary.modified = now.wall;
+  time_passes(seconds(5));
+  changes("b.c");
+  time_passes(seconds(5));
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("b.c changed 5s ago"));
 }
 
 TEST_F(BridgeFreshCodeTest, AProgramThatWasBuiltByHandNeedsOnlyARestart) {

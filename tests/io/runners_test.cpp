@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "process_support.hpp"
 
 namespace sitter {
@@ -156,6 +158,42 @@ TEST_F(MissingScriptTest, IsNoWordThatIsSomethingElse) {
            {"dotnet", "run", "--project", "src/missing"}}) {
     EXPECT_EQ(missing({command.begin() + 1, command.end()}, command.front()), "none")
         << ::testing::PrintToString(command);
+  }
+}
+
+TEST_F(MissingScriptTest, SourcesThatRunOnlyAfterABuildAreKnownByTheirEndings) {
+  dir_.write("app",
+             "\x7f"
+             "ELF");
+  dir_.write("launch", "#!/bin/sh\nexec ./app\n");
+  dir_.write("tool", "#!/usr/bin/env python3\n");
+  using Words = std::vector<std::string>;
+  const auto takes = [this](const std::string& command, const Words& arguments,
+                            const char* ending) {
+    const Words endings = built_endings(command, arguments, dir_.path());
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  };
+  for (const auto& [command, arguments] :
+       std::vector<std::pair<std::string, Words>>{{"./app", {}},
+                                                  {"app", {}},
+                                                  {"env", {"A=1", "./app"}},
+                                                  {"./launch", {}},
+                                                  {"sh", {"launch"}},
+                                                  {"sh", {"-c", "./app"}},
+                                                  {"java", {"-jar", "app.jar"}}}) {
+    EXPECT_TRUE(takes(command, arguments, ".cpp")) << command;
+    EXPECT_FALSE(takes(command, arguments, ".json")) << command;
+  }
+  EXPECT_TRUE(takes("node", {"dist/server.js"}, ".ts"));
+  EXPECT_FALSE(takes("node", {"dist/server.js"}, ".js"));
+  for (const auto& [command, arguments] :
+       std::vector<std::pair<std::string, Words>>{{"python3", {"server.py"}},
+                                                  {"./tool", {}},
+                                                  {"go", {"run", "."}},
+                                                  {"npm", {"start"}},
+                                                  {"tsx", {"server.ts"}},
+                                                  {"docker", {"run", "app"}}}) {
+    EXPECT_EQ(built_endings(command, arguments, dir_.path()), Words()) << command;
   }
 }
 

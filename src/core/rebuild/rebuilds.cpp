@@ -35,8 +35,8 @@ Rebuilds::Rebuilds(const BridgeConfig& config, const Ending& ending, const Now& 
       servers_(servers),
       rebuilder_(Rebuilder::Options{!config.build_command.empty(), config.on_busy_wait,
                                     config.kill_grace, servers.traits().has_address}),
-      watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.runs_compiled,
-                            config.debounce, config.fresh_wait}) {}
+      watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.built_endings,
+                            !config.needs_no_build, config.debounce, config.fresh_wait}) {}
 
 Servers::Replacement Rebuilds::replacement() const {
   if (!is_on()) return {};

@@ -123,9 +123,10 @@ class Rebuilds {
   /// Until when requests wait because the server that serves does not run the code that was saved.
   /// Nothing if they do not wait for that.
   std::optional<Instant> fresh_wait_end() const;
-  /// Says what becomes of the changes that the server does not run. There must be such a change.
-  /// `is_built_since`: what the server reads at its start is newer than the changes.
-  std::string unserved_clause(bool is_built_since) const;
+  /// Says what becomes of the changes that the server does not run. `newer`: when a file has
+  /// changed that the server reads at its start.
+  std::string unserved_clause(const UnservedChanges::Open& changes,
+                              std::optional<WallTime> newer) const;
 
  private:
   std::string cause() const;

@@ -52,7 +52,8 @@ std::optional<Instant> Rebuilds::fresh_wait_end() const {
   return end > now_.steady ? std::optional(end) : std::nullopt;
 }
 
-std::string Rebuilds::unserved_clause(bool is_built_since) const {
+std::string Rebuilds::unserved_clause(const UnservedChanges::Open& changes,
+                                      std::optional<WallTime> newer) const {
   const BuiltinNames& names = desk_.names();
   const auto hint = [&](Builtin builtin, std::string_view does) {
     return names.offers(builtin) ? fmt::format("; {} {}", names.name(builtin), does) : "";
@@ -70,13 +71,14 @@ std::string Rebuilds::unserved_clause(bool is_built_since) const {
     return fmt::format("the server is reloaded when no file has changed for {}",
                        duration_text(config_.debounce));
   }
-  if (!watch_.unserved().is_built()) {
+  if (!changes.is_built) {
     const auto& build = rebuilder_.last_result();
-    if (!build || build->ended < watch_.unserved().changed_at() || !has_failed(*build)) {
-      return is_built_since ? "it was built since; " + names.old_code_hint()
-                            : "nothing has built it since; " + names.build_hint();
+    const bool is_told = build && build->ended >= changes.when && has_failed(*build);
+    if (newer > (is_told ? build->ended : changes.when)) {
+      return "it was built since; " + names.old_code_hint();
     }
-    return build_clause(*build) + hint(Builtin::build_log, "shows its output");
+    return is_told ? build_clause(*build) + hint(Builtin::build_log, "shows its output")
+                   : "nothing has built it since; " + names.build_hint();
   }
   return "the new server has failed to start" + hint(Builtin::child_stderr, "shows its stderr");
 }

@@ -1,20 +1,18 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
-
-/// Whether compilers read this file, by its ending.
-bool is_compiled_source(std::string_view file);
 
 /// The changes of watched files that the child which serves does not run yet, and until when
 /// requests wait for them. A change is first read, by a build or by a child that starts without a
@@ -25,17 +23,19 @@ class UnservedChanges {
   struct Options {
     /// Whether changed files are built before they run.
     bool has_build = false;
-    /// Without a build command: whether somebody builds the sources that compilers read.
-    bool runs_compiled = false;
+    /// Without a build command: the endings of the sources that somebody else builds, and whether
+    /// such a build shows in the file of the server. Otherwise the next start but one has it.
+    std::vector<std::string> built_endings;
+    bool shows_builds = true;
     /// Changes with shorter pauses between them are one change.
     Milliseconds debounce{};
     /// How long requests wait for each change. Zero: not at all.
     Milliseconds wait{};
   };
-  explicit UnservedChanges(Options options) : options_(options) {}
+  explicit UnservedChanges(Options options) : options_(std::move(options)) {}
 
   void on_changed(std::string_view file, Now now);
-  /// Somebody else has built all changes so far. The next child runs them.
+  /// Somebody else has built all changes so far, and the next child runs them.
   void on_built_elsewhere();
   /// A build begins, which reads all changes so far.
   void on_build() { read_ = built_ = newest_; }
@@ -53,19 +53,34 @@ class UnservedChanges {
 
   bool has_any() const { return !changes_.empty(); }
   bool has_unread() const { return has_any() && newest_ > read_; }
-  /// Whether a child that is started now runs all changes.
-  bool is_built() const;
   /// Until when requests wait for the newest change. `since`: when the oldest of them has begun to
   /// wait. It does not wait longer because another change follows.
   Instant wait_end(std::optional<Instant> since) const;
-  /// The file that has changed last, how many have changed, and when. There must be a change.
-  const std::string& file() const;
-  std::size_t count() const { return changes_.size(); }
-  WallTime changed_at() const { return changed_at_; }
-  template <class Is>
-  bool are_all(Is is) const {
-    return std::all_of(changes_.begin(), changes_.end(),
-                       [&](const auto& change) { return is(change.first); });
+  struct Open {
+    /// The file that has changed last, and when.
+    std::string file;
+    WallTime when;
+    /// How many files have changed.
+    std::size_t count = 0;
+    /// A child that is started now would run that change.
+    bool is_built = false;
+  };
+  /// The changes that a child does not run. `runs(file, when, is_built_elsewhere)`: what else shows
+  /// that it runs one. Nothing if it runs all of them.
+  template <class Runs>
+  std::optional<Open> open(Runs runs) const {
+    std::optional<Open> open;
+    Number newest = 0;
+    std::size_t count = 0;
+    for (const auto& [file, change] : changes_) {
+      if (runs(file, change.when, change.is_built_elsewhere)) continue;
+      ++count;
+      if (change.number < newest) continue;
+      newest = change.number;
+      open = Open{file, change.when, 0, !change.is_built_elsewhere && change.number <= runnable_};
+    }
+    if (open) open->count = count;
+    return open;
   }
 
  private:
@@ -73,6 +88,7 @@ class UnservedChanges {
   using Number = std::uint64_t;
   struct Change {
     Number number = 0;
+    WallTime when;
     /// No start of ours reads it.
     bool is_built_elsewhere = false;
   };
@@ -82,7 +98,6 @@ class UnservedChanges {
   const Options options_;
   std::map<std::string, Change, std::less<>> changes_;
   Number newest_ = 0;
-  WallTime changed_at_;
   std::optional<Instant> seen_at_;
   Instant waits_until_;
   /// The newest change that a build or a start has read, that the last build has read, that a child

@@ -15,11 +15,14 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
   if (!is_on()) return;
   for (const auto& file : fact.files) {
     // The build itself makes the binary, so this change is no reason for another reload.
-    const bool is_built = file.is_binary && options_.has_build && changes_.is_reload_on();
+    const bool is_built = file.is_binary && has_build_ && changes_.is_reload_on();
     if (is_built) continue;
-    if (file.is_binary && file.is_usable) unserved_.on_built_elsewhere();
     if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, now);
     changes_.on_changed(file.path, file.is_usable, now);
+  }
+  const auto is_new_binary = [](const auto& file) { return file.is_binary && file.is_usable; };
+  if (std::any_of(fact.files.begin(), fact.files.end(), is_new_binary)) {
+    unserved_.on_built_elsewhere();
   }
 }
 
@@ -44,7 +47,7 @@ void Watch::on_build() {
 
 void Watch::on_start(Generation gen) {
   if (!is_on()) return;
-  changes_.on_start(!options_.has_build);
+  changes_.on_start(!has_build_);
   unserved_.on_start(gen);
 }
 

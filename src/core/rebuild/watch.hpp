@@ -23,20 +23,22 @@ class Watch {
     bool is_on = false;
     /// Whether changed files are built before they run.
     bool has_build = false;
-    /// Without a build command: whether somebody builds the sources that compilers read.
-    bool runs_compiled = false;
+    /// See `UnservedChanges::Options`.
+    std::vector<std::string> built_endings = {};
+    bool shows_builds = true;
     /// How long the files must stay unchanged before a reload.
     Milliseconds debounce{};
     /// How long requests wait for the code that was saved.
     Milliseconds fresh_wait{};
   };
-  explicit Watch(Options options)
-      : options_(options),
+  explicit Watch(const Options& options)
+      : is_on_(options.is_on),
+        has_build_(options.has_build),
         changes_(options.debounce),
-        unserved_(
-            {options.has_build, options.runs_compiled, options.debounce, options.fresh_wait}) {}
+        unserved_({options.has_build, options.built_endings, options.shows_builds, options.debounce,
+                   options.fresh_wait}) {}
 
-  bool is_on() const { return options_.is_on; }
+  bool is_on() const { return is_on_; }
   const UnservedChanges& unserved() const { return unserved_; }
 
   void on_changed(const fact::FilesChanged& fact, Now now);
@@ -84,7 +86,8 @@ class Watch {
   std::vector<std::string> own() const { return changes_.own(); }
 
  private:
-  const Options options_;
+  const bool is_on_;
+  const bool has_build_;
   WatchedChanges changes_;
   UnservedChanges unserved_;
   std::size_t folder_count_ = 0;

@@ -22,6 +22,10 @@ namespace {
 /// bound of any excerpt.
 constexpr std::size_t kReloadLinesMax = 30;
 
+/// A change is noticed this much later than it was made, at most. So a program that was built
+/// shortly before the notice may hold it.
+constexpr Milliseconds kNoticeDelay{100};
+
 /// Stands for the notice among the contents of a resource.
 constexpr std::string_view kNoticeUri = "mcp-sitter:notice";
 
@@ -147,13 +151,15 @@ std::string News::old_code_in(const ClientRequest& request) const {
   // The child may have ended while the answer was held.
   const Child* const child = servers_.generations().find(request.gen);
   const UnservedChanges& unserved = rebuilds_.watch().unserved();
-  if (says_old_code() && unserved.has_any() &&
-      (child == nullptr || !runs_built_since(*child, unserved.changed_at()))) {
-    const std::string files = files_text({unserved.file()}, unserved.count());
-    const OldCode::Change* const newer = old_code_.newest(request.gen);
-    const bool is_built_since = newer != nullptr && newer->when > unserved.changed_at();
-    return old_code_text({files, unserved.changed_at()}, rebuilds_.unserved_clause(is_built_since),
-                         now_.wall);
+  const auto runs = [&](const std::string& file, WallTime when, bool is_built_elsewhere) {
+    return child != nullptr && runs_change(*child, file, when, is_built_elsewhere);
+  };
+  if (const auto open = says_old_code() ? unserved.open(runs) : std::nullopt) {
+    const OldCode::Change* const read = old_code_.newest(request.gen);
+    return old_code_text(
+        {files_text({open->file}, open->count), open->when},
+        rebuilds_.unserved_clause(*open, read ? std::optional(read->when) : std::nullopt),
+        now_.wall);
   }
   const OldCode::Change* const change = old_code_.untold(request.gen);
   const bool is_known = change != nullptr && child != nullptr && child->serves();
@@ -190,18 +196,19 @@ bool News::is_own_source(const std::string& file) const {
          (!folder.empty() && !kind.empty() && file.starts_with(folder) && file.ends_with(kind));
 }
 
-/// Whether the child runs a program that somebody has built after the last change, in another way
-/// than the bridge.
-bool News::runs_built_since(const Child& child, WallTime change) const {
-  const bool is_read = rebuilds_.watch().unserved().are_all(
-      [this](const std::string& file) { return is_own_source(file); });
-  if (is_read && child.life.started().wall >= change) return true;
-  if (!binary_.modified || *binary_.modified <= change) return false;
-  // What the bridge has built itself holds what was saved before that build.
+/// Whether the child runs this change, although no build or start of ours has brought it.
+bool News::runs_change(const Child& child, const std::string& file, WallTime when,
+                       bool is_built_elsewhere) const {
+  const WallTime started = child.life.started().wall;
+  const bool is_known = binary_.modified && !servers_.serves_foreign();
+  if (is_own_source(file) || (is_built_elsewhere && !is_known)) return started >= when;
+  if (!binary_.modified || started < *binary_.modified) return false;
+  if (file == binary_.path) return true;
+  // A build of ours holds only what was saved before it began.
   const auto& build = rebuilds_.rebuilder().last_result();
   const bool is_ours = build && *binary_.modified <= build->ended &&
                        *binary_.modified >= build->ended - build->duration;
-  return !is_ours && child.life.started().wall >= *binary_.modified;
+  return when < (is_ours ? build->ended - build->duration : *binary_.modified + kNoticeDelay);
 }
 
 bool News::would_carry_notice(const ClientRequest& request, const Message& answer) const {

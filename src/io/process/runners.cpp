@@ -60,8 +60,22 @@ constexpr std::string_view kPrograms[] = {
     ".pl", ".sh",  ".lua", ".jar", ".dll", ".exs", ".jl",  ".r",  ".kts", ".dart", ".ps1",
 };
 
+constexpr std::string_view kShells[] = {
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "busybox",
+};
+
 // Those that a build makes from another source.
 constexpr std::string_view kBuilt[] = {".jar", ".dll", ".class"};
+
+// The sources that only compilers read, and those that become JavaScript.
+constexpr const char* kCompiled[] = {
+    ".c",   ".cc",  ".cpp", ".cxx",  ".c++", ".h",   ".hh",    ".hpp",  ".hxx",   ".h++", ".inl",
+    ".ipp", ".tpp", ".ixx", ".cppm", ".m",   ".mm",  ".cu",    ".s",    ".S",     ".asm", ".rs",
+    ".go",  ".zig", ".d",   ".nim",  ".hs",  ".ml",  ".mli",   ".java", ".scala", ".kt",  ".cs",
+    ".fs",  ".vb",  ".f90", ".pas",  ".adb", ".ads", ".swift", ".dart", ".vala",  ".cr",  ".proto",
+};
+constexpr const char* kTypeScript[] = {".ts", ".tsx", ".mts", ".cts"};
+constexpr std::string_view kJavaScript[] = {".js", ".mjs", ".cjs"};
 
 // Programs that start another program anew when files change.
 constexpr std::string_view kWatchers[] = {
@@ -202,6 +216,8 @@ Runner runner_kind(std::string_view program) {
   return Runner::none;
 }
 
+bool is_shell(std::string_view program) { return contains(kShells, stem_of(program)); }
+
 bool restarts_itself(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return contains(kWatchers, stem_of(word)) ||
@@ -264,6 +280,25 @@ bool runs_source(const std::string& command, const std::vector<std::string>& arg
       break;
   }
   return false;
+}
+
+std::vector<std::string> built_endings(const std::string& command,
+                                       const std::vector<std::string>& arguments,
+                                       const std::string& cwd) {
+  const Runner kind = runner_kind(command);
+  if (kind == Runner::remote) return {};
+  auto program = kind == Runner::none ? command : script_of(arguments, cwd);
+  if (!program) program = missing_script(command, arguments, cwd);
+  const std::string file = program ? (fs::path(cwd) / *program).native() : std::string();
+  const std::string ending = fs::path(file).extension().native();
+  if (contains(kJavaScript, ending)) return {std::begin(kTypeScript), std::end(kTypeScript)};
+  const auto interpreter = shebang_words(first_line_of(file));
+  const bool runs_shell = is_shell(command) || ending == ".sh" ||
+                          std::any_of(interpreter.begin(), interpreter.end(), is_shell);
+  const bool runs_source = file.empty() || !interpreter.empty() ||
+                           (contains(kPrograms, ending) && !contains(kBuilt, ending));
+  if (runs_source && !runs_shell) return {};
+  return {std::begin(kCompiled), std::end(kCompiled)};
 }
 
 }  // namespace sitter

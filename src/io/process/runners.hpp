@@ -22,6 +22,9 @@ enum class Runner {
 /// `program` is a path or a name. Version numbers (python3.11), case and `.exe` are ignored.
 Runner runner_kind(std::string_view program);
 
+/// Whether the program is a shell, whose script or code mostly starts another program.
+bool is_shell(std::string_view program);
+
 /// Whether these words of a command line show that the program starts itself anew when its sources
 /// change: `node --watch`, nodemon, `uvicorn --reload`, `dotnet watch`.
 bool restarts_itself(const std::vector<std::string>& words);
@@ -47,5 +50,11 @@ std::optional<std::string> missing_script(const std::string& program,
 /// its own: an interpreter or a wrapper runs the source, or the command is a script.
 bool runs_source(const std::string& command, const std::vector<std::string>& arguments,
                  const std::string& cwd);
+
+/// The endings of the sources that such a command runs only after a build of its own. Empty if it
+/// runs or builds all sources itself, and where that can't be known.
+std::vector<std::string> built_endings(const std::string& command,
+                                       const std::vector<std::string>& arguments,
+                                       const std::string& cwd);
 
 }  // namespace sitter
