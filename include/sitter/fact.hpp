@@ -229,6 +229,8 @@ struct FilesChanged {
     /// A child can be started from the file: it exists and is not empty. Always true for a file
     /// that is not the child's own.
     bool is_usable = true;
+    /// When it was written last, by the clock of the file system. Nothing if it is gone.
+    std::optional<WallTime> modified = std::nullopt;
   };
   std::vector<File> files;
 };

@@ -314,6 +314,30 @@ TEST_F(BridgeFreshCodeTest, AFailedBuildThatHasWrittenTheProgramLeavesNoOldCode)
   EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
 }
 
+TEST_F(BridgeFreshCodeTest, TheTimesOfTheFilesSayWhatWasBuiltLast) {
+  open();
+  Generation gen = 1;
+  // `after`: when the file was written, seen from the program, which is built before it is noticed.
+  for (const auto& [after, is_old] :
+       {std::pair(milliseconds(-1), false), std::pair(milliseconds(1), true),
+        // An old file was moved here. A file from the future was, too.
+        std::pair(milliseconds(-60000), true), std::pair(milliseconds(60000), true)}) {
+    SCOPED_TRACE(after.count());
+    client(call(10 * gen, "sitter_kill"));
+    dies(gen, 0);
+    done();
+    time_passes(seconds(60));
+    binary.modified = now.wall - milliseconds(10);
+    changes("a.c", *binary.modified + after);
+    time_passes(milliseconds(300));
+    client(call(10 * gen + 1, "echo"));
+    opens(gen + 1);
+    child(gen + 1, result(10 * gen + 1, text_result("x")));
+    EXPECT_EQ(answer_text().find("a.c changed") != std::string::npos, is_old);
+    ++gen;
+  }
+}
+
 TEST_F(BridgeFreshCodeTest, AChangeOfAnotherFileLeavesAloneWhatIsServed) {
   open();
   client(call(1, "sitter_kill"));

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,6 +33,7 @@ class FileWatchTest : public ::testing::Test {
         if (name == "the-last") continue;
         changed_.insert(name);
         (file.is_usable ? usable_ : unusable_).insert(name);
+        modified_[name] = file.modified;
       }
       loop_.stop();
     };
@@ -92,6 +94,7 @@ class FileWatchTest : public ::testing::Test {
   std::optional<fact::WatchChanged> extent_;
   bool has_seen_last_ = false;
   std::set<std::string> changed_, usable_, unusable_;
+  std::map<std::string, std::optional<WallTime>> modified_;
 };
 
 }  // namespace sitter

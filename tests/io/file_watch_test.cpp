@@ -56,6 +56,20 @@ TEST_F(FileWatchTest, AFileThatIsReplacedByRenameIsTold) {
               ElementsAre("src/a.c"));
 }
 
+TEST_F(FileWatchTest, TheTimeOfAFileIsTold) {
+  base_.write("a.c", "1");
+  base_.write("b.c", "1");
+  watch({"*.c"});
+  const WallTime when = WallTime() + std::chrono::hours(24 * 365 * 30);
+  changed_by([&] {
+    base_.write("a.c", "2");
+    fs::last_write_time(base_ / "a.c", std::chrono::file_clock::from_sys(when));
+    fs::remove(base_ / "b.c");
+  });
+  EXPECT_EQ(modified_["a.c"], when);
+  EXPECT_EQ(modified_["b.c"], std::nullopt);
+}
+
 TEST_F(FileWatchTest, AFileThatIsDeletedIsTold) {
   base_.write("src/a.c", "1");
   watch({"src"});

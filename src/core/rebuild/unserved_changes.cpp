@@ -6,7 +6,7 @@
 
 namespace sitter {
 
-void UnservedChanges::on_changed(std::string_view file, Now now) {
+void UnservedChanges::on_changed(std::string_view file, WallTime when, Now now) {
   if (!seen_at_ || !has_unread() || now.steady > *seen_at_ + options_.debounce) {
     waits_until_ = now.steady + options_.wait;
   }
@@ -17,7 +17,7 @@ void UnservedChanges::on_changed(std::string_view file, Now now) {
       !options_.has_build &&
       std::any_of(options_.built_endings.begin(), options_.built_endings.end(),
                   [&](const std::string& ending) { return file.ends_with(ending); });
-  changes_.insert_or_assign(std::string(file), Change{newest_, now.wall, is_built_elsewhere});
+  changes_.insert_or_assign(std::string(file), Change{newest_, when, is_built_elsewhere});
 }
 
 void UnservedChanges::on_built_elsewhere() {

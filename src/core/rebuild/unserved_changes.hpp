@@ -34,7 +34,8 @@ class UnservedChanges {
   };
   explicit UnservedChanges(Options options) : options_(std::move(options)) {}
 
-  void on_changed(std::string_view file, Now now);
+  /// `when`: when the file was changed, as far as the file shows it.
+  void on_changed(std::string_view file, WallTime when, Now now);
   /// Somebody else has built all changes so far, and the next child runs them.
   void on_built_elsewhere();
   /// A build begins, which reads all changes so far.

@@ -11,13 +11,27 @@ namespace sitter {
 
 using Level = order::Log::Level;
 
+namespace {
+
+/// A change is noticed within this time after it was made. A file with an older time was moved
+/// here.
+constexpr Milliseconds kNoticeDelayMax{1000};
+
+WallTime time_of(const fact::FilesChanged::File& file, Now now) {
+  const bool was_written =
+      file.modified && *file.modified <= now.wall && now.wall - *file.modified <= kNoticeDelayMax;
+  return was_written ? *file.modified : now.wall;
+}
+
+}  // namespace
+
 void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
   if (!is_on()) return;
   for (const auto& file : fact.files) {
     // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && has_build_ && changes_.is_reload_on();
     if (is_built) continue;
-    if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, now);
+    if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, time_of(file, now), now);
     changes_.on_changed(file.path, file.is_usable, now);
   }
   const auto is_new_binary = [](const auto& file) { return file.is_binary && file.is_usable; };

@@ -22,10 +22,6 @@ namespace {
 /// bound of any excerpt.
 constexpr std::size_t kReloadLinesMax = 30;
 
-/// A change is noticed this much later than it was made, at most. So a program that was built
-/// shortly before the notice may hold it.
-constexpr Milliseconds kNoticeDelay{100};
-
 /// Stands for the notice among the contents of a resource.
 constexpr std::string_view kNoticeUri = "mcp-sitter:notice";
 
@@ -208,7 +204,7 @@ bool News::runs_change(const Child& child, const std::string& file, WallTime whe
   const auto& build = rebuilds_.rebuilder().last_result();
   const bool is_ours = build && *binary_.modified <= build->ended &&
                        *binary_.modified >= build->ended - build->duration;
-  return when < (is_ours ? build->ended - build->duration : *binary_.modified + kNoticeDelay);
+  return when <= (is_ours ? build->ended - build->duration : *binary_.modified);
 }
 
 bool News::would_carry_notice(const ClientRequest& request, const Message& answer) const {

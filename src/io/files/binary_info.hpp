@@ -37,6 +37,9 @@ struct BinaryInfo {
 BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid);
 BinaryInfo inspect(const LaunchRequest& request, long pid);
 
+/// When the file was written last. Nothing if there is none.
+std::optional<WallTime> modified_at(const std::string& path);
+
 /// The build id of the ELF file at `path`, or the UUID of a Mach-O file, in lower-case hex. Empty
 /// if there is none. Reads only a bounded part of the file, whatever the file contains.
 std::string build_id_of(const std::string& path);

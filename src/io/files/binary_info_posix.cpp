@@ -109,13 +109,6 @@ std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan
   return target;
 }
 
-WallTime modified(const std::string& path) {
-  std::error_code error;
-  auto time = fs::last_write_time(path, error);
-  if (error) return {};
-  return std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(time));
-}
-
 BinaryInfo describe(const Target& target) {
   BinaryInfo info;
   info.path = target.path;
@@ -124,7 +117,7 @@ BinaryInfo describe(const Target& target) {
   if (stat(target.path.c_str(), &facts) == 0) {
     info.exists = true;
     info.size = static_cast<std::uintmax_t>(facts.st_size);
-    info.mtime = modified(target.path);
+    info.mtime = modified_at(target.path).value_or(WallTime());
     info.device = static_cast<std::uint64_t>(facts.st_dev);
     info.inode = facts.st_ino;
   }
@@ -132,7 +125,7 @@ BinaryInfo describe(const Target& target) {
     struct stat runner {};
     bool found = stat(target.interpreter.c_str(), &runner) == 0;
     info.interpreter = {target.interpreter, found ? static_cast<std::uintmax_t>(runner.st_size) : 0,
-                        modified(target.interpreter)};
+                        modified_at(target.interpreter).value_or(WallTime())};
   }
   return info;
 }
@@ -147,6 +140,13 @@ std::string look_of(const fs::path& file) {
 }
 
 }  // namespace
+
+std::optional<WallTime> modified_at(const std::string& path) {
+  std::error_code error;
+  const auto time = fs::last_write_time(path, error);
+  if (error) return std::nullopt;
+  return std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(time));
+}
 
 BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid) {
   std::optional<Target> target;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/rebuild/made_folders.hpp"
+#include "io/files/binary_info.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/files/folder_watches.hpp"
 #include "io/files/ignore_files.hpp"
@@ -285,7 +286,8 @@ class FileWatch::Watcher {
     if (!changed_.empty()) {
       fact::FilesChanged fact;
       for (const std::string& path : std::exchange(changed_, {})) {
-        fact.files.push_back({path, is_binary(path), !is_binary(path) || is_filled_file(path)});
+        fact.files.push_back(
+            {path, is_binary(path), !is_binary(path) || is_filled_file(path), modified_at(path)});
       }
       events_.on_changed(std::move(fact));
     }
