@@ -25,6 +25,7 @@
 #include "probe/json_words.hpp"
 #include "setup/build_tools.hpp"
 #include "setup/document.hpp"
+#include "setup/server_file.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -53,11 +54,6 @@ bool is_below(const fs::path& path, std::string_view folder) {
 
 bool ends_in(const fs::path& path, const Endings& endings) {
   return std::find(endings.begin(), endings.end(), path.extension().native()) != endings.end();
-}
-
-bool is_script(const fs::path& path) {
-  return ends_in(
-      path, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".php", ".pl", ".sh"});
 }
 
 /// The names that are there, of those that such a project may have.
@@ -305,66 +301,6 @@ std::string project_file(const fs::path& folder, const Kind& kind) {
     if (entry->path().extension() == kind.file) return entry->path().filename().native();
   }
   return {};
-}
-
-/// Programs that run a file which an argument names.
-bool is_interpreter(const std::string& program) {
-  static constexpr std::array<std::string_view, 8> kNames = {"node", "bun",    "deno", "dotnet",
-                                                             "tsx",  "python", "uv",   "java"};
-  return std::find(kNames.begin(), kNames.end(), program) != kNames.end() ||
-         program.starts_with("python3");
-}
-
-/// The file of a module of Python: its own, or that of its package. Empty if it is not in the
-/// folder.
-fs::path module_in(const fs::path& folder, std::string name) {
-  std::replace(name.begin(), name.end(), '.', '/');
-  for (const fs::path top : {"", "src"}) {
-    for (const char* const tail : {"/__main__.py", ".py"}) {
-      fs::path file = top / (name + tail);
-      if (is_there(folder / file)) return file;
-    }
-  }
-  return {};
-}
-
-bool is_interpreted(const fs::path& file) {
-  return is_script(file) || ends_in(file, {".dll", ".jar"});
-}
-
-/// The file that an interpreter runs. Options before it may have values that look like files.
-fs::path file_behind_interpreter(const Words& words, const fs::path& directory) {
-  // Where the interpreter looks for the file.
-  fs::path folder;
-  for (std::size_t at = 1; at < words.size(); ++at) {
-    const std::string& word = words[at];
-    const std::size_t end = word.find('=');
-    const std::string name = word.substr(0, end);
-    const std::string next = at + 1 < words.size() ? words[at + 1] : "";
-    if (name == "--project") return {};
-    if (name == "--directory" || name == "--cwd") {
-      folder = end == word.npos ? next : word.substr(end + 1);
-      if (folder.empty() || !is_there(directory / folder)) return {};
-    } else if (word == "-m" || word == "--module") {
-      const fs::path file = module_in(directory / folder, next);
-      if (!file.empty()) return folder / file;
-    }
-    // Options of Node.js that take a file.
-    if (word == "--import" || word == "--require" || word == "-r" || word == "--loader") ++at;
-    if (is_interpreted(word) && !word.starts_with('-')) return folder / word;
-  }
-  return {};
-}
-
-/// The file of the server, or nothing if it is a published package or unknown.
-fs::path file_of(const Words& words, const fs::path& directory) {
-  const std::string program = fs::path(words.front()).filename().native();
-  if (is_interpreter(program)) return file_behind_interpreter(words, directory);
-  if (words.front().find('/') != std::string::npos) return words.front();
-  const auto script = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-    return is_script(word) && is_there(directory / word);
-  });
-  return script == words.end() ? fs::path() : fs::path(*script);
 }
 
 /// Why no build file fits; a clause.

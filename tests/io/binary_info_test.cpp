@@ -90,16 +90,6 @@ TEST_F(BinaryInfoTest, FindsTheProgramBehindAShellByItsPipe) {
   EXPECT_FALSE(info.interpreter);
 }
 
-TEST_F(BinaryInfoTest, FindsTheProgramThatAScriptOfAShellStarts) {
-  const std::string server = directory_.copy_program("server", "/bin/cat");
-  directory_.write("exec.sh", "#!/bin/sh\nexec ./server\n", 0755);
-  directory_.write("start.sh", "#!/bin/sh\n./server\ntrue\n", 0755);
-  directory_.write("tool.sh", "#!/bin/sh\ncat\ntrue\n", 0755);
-  EXPECT_EQ(inspect_running(request("./exec.sh", {})).path, server);
-  EXPECT_EQ(inspect_running(request("sh", {"start.sh"})).path, server);
-  EXPECT_EQ(inspect_running(request("./tool.sh", {})).path, directory_ / "tool.sh");
-}
-
 TEST_F(BinaryInfoTest, FindsTheProgramThatAScriptedRunnerStarted) {
   directory_.write("bin/npx", "#!/bin/sh\nsh -c 'sh ./server.sh; true' --; true\n", 0755);
   directory_.write("server.sh", "cat; true\n");

@@ -13,6 +13,7 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/tool_server/schema_parts.hpp"
+#include "core/tool_server/schema_work.hpp"
 
 namespace sitter {
 namespace {
@@ -23,11 +24,6 @@ using Json = nlohmann::json;
 constexpr std::size_t kValueShownMax = 1000;
 constexpr std::size_t kNameShownMax = 100;
 
-/// How much work one check is. A step is one part of a schema that is compared with one part of a
-/// value, or some bytes of text that must be read for that. All steps together hold up the bridge
-/// for about half a second. Arguments take a few hundred.
-constexpr std::size_t kStepsMax = 500'000;
-constexpr std::size_t kBytesPerStep = 64;
 /// How much more work it is to match a byte than to read it.
 constexpr std::size_t kMatchShare = 8;
 /// How many parts of a schema may be at work at once. At each level of a value these may be the
@@ -41,38 +37,7 @@ std::string dumped(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kValueShownMax);
 }
 
-/// How many values a check reads at most. Each takes some 60 bytes while it is compared.
-constexpr std::size_t kValuesMax = kStepsMax;
-
-/// How many values there are in this one, or a few more.
-std::size_t value_count(std::string_view raw) {
-  std::size_t count = 1;
-  bool is_in_text = false;
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] == '"') {
-      is_in_text = !is_in_text;
-    } else if (raw[i] == '\\') {
-      ++i;
-    } else if (!is_in_text && (raw[i] == ',' || raw[i] == '[' || raw[i] == '{')) {
-      ++count;
-    }
-  }
-  return count;
-}
-
 constexpr auto schema_member = &SchemaParts::member;
-
-std::size_t steps_for(std::size_t bytes) { return 1 + bytes / kBytesPerStep; }
-
-/// How many steps it takes to read all of the value.
-std::size_t steps_for(const Json& value) {
-  if (value.is_string()) return steps_for(value.get_ref<const std::string&>().size());
-  std::size_t steps = 1;
-  if (value.is_structured()) {
-    for (const auto& [key, one] : value.items()) steps += steps_for(key.size()) + steps_for(one);
-  }
-  return steps;
-}
 
 /// The first member that the library does not read; empty if the value is no object.
 std::string unreadable_member(std::string_view raw) {
@@ -152,10 +117,10 @@ class JsonSchema::Checker {
   bool may_step(std::size_t steps = 1) {
     if (violation_) return false;
     steps_ += steps;
-    if (steps_ <= kStepsMax) return true;
+    if (steps_ <= kSchemaStepsMax) return true;
     return give_up(
         fmt::format("is too large to be checked against its schema: that takes more than {} steps",
-                    kStepsMax),
+                    kSchemaStepsMax),
         *parts_.root);
   }
 
@@ -503,11 +468,11 @@ JsonSchema::~JsonSchema() = default;
 const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
 
 std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
-  if (value_count(raw) > kValuesMax) {
+  if (value_count(raw) > kSchemaValuesMax) {
     return Violation{{},
                      fmt::format("is too large to be checked against its schema: it has more than "
                                  "{} values",
-                                 kValuesMax),
+                                 kSchemaValuesMax),
                      dumped(*parts_->root)};
   }
   const Json value = parsed(raw);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "io/files/binary_info.hpp"
-#include "io/process/image_sweep.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/process_table.hpp"
 #include "io/process/runners.hpp"
@@ -58,18 +57,15 @@ class TargetSearch {
     Runner kind = runner_kind(image);
     if (image.empty() || kind == Runner::remote) return std::nullopt;
     if (kind == Runner::none) return Target{image, {}, arguments_behind_name(pid)};
-    std::optional<Target> script;
     if (kind == Runner::interpreter) {
-      script = interpreted(image, arguments_behind_name(pid), working_directory_of(pid));
+      auto target = interpreted(image, arguments_behind_name(pid), working_directory_of(pid));
+      if (target) return target;
     }
-    if (script && !is_shell(image)) return script;
     for (const ProcessRecord& process : processes_) {
       if (process.parent != pid || process.zombie || input_of(process.pid) != input_) continue;
-      auto target = below(process.pid, depth + 1);
-      // What a script of a shell starts is the server rather than the script, unless it is a tool.
-      if (target && (!script || !belongs_to_the_system(target->path))) return target;
+      if (auto target = below(process.pid, depth + 1)) return target;
     }
-    return script;
+    return std::nullopt;
   }
 
  private:
@@ -92,16 +88,10 @@ std::string interpreter_in(const std::string& script, const LaunchPlan& plan) {
 
 std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan& plan, long pid) {
   Runner kind = runner_kind(plan.program);
+  if (kind == Runner::none) return Target{plan.program, interpreter_in(plan.program, plan)};
   if (kind == Runner::remote) return std::nullopt;
-  const std::string interpreter = interpreter_in(plan.program, plan);
   std::optional<Target> target;
-  // A script of a shell shows the program behind it only while it runs.
-  if (pid != 0 && (is_shell(plan.program) || is_shell(interpreter))) {
-    target = TargetSearch(pid).below(pid);
-  }
-  if (!target && kind == Runner::none) return Target{plan.program, interpreter};
-  if (!target && kind == Runner::interpreter)
-    target = interpreted(plan.program, request.arguments, plan.cwd);
+  if (kind == Runner::interpreter) target = interpreted(plan.program, request.arguments, plan.cwd);
   // The arguments of a wrapper may belong to the program behind it, so the running process is the
   // better source.
   if (!target && pid != 0) target = TargetSearch(pid).below(pid);

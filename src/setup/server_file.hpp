@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sitter::setup {
+
+/// Whether an interpreter runs this file as its own source, by its ending.
+bool is_script(const std::filesystem::path& path);
+
+/// Whether an interpreter runs this file, by its ending: a script, or what a build has made for it.
+bool is_interpreted(const std::filesystem::path& file);
+
+/// The file of the server that these words of a command start in `directory`. It need not exist
+/// yet. Empty if the server is a published package or unknown.
+std::filesystem::path file_of(const std::vector<std::string>& words,
+                              const std::filesystem::path& directory);
+
+}  // namespace sitter::setup
