@@ -127,8 +127,9 @@ TEST(FewDescriptors, ABuildThatCannotStartIsToldAndTheNextOneRuns) {
 }
 
 TEST(FewDescriptors, CtlThatFindsNoneIsToldAndTheNextOneIsAnswered) {
-  const TemporaryDirectory runtime;
-  const std::vector<std::string> environment = {"XDG_RUNTIME_DIR=" + runtime.path()};
+  const TemporaryDirectory runtime, temporary;
+  const std::vector<std::string> environment = {"XDG_RUNTIME_DIR=" + runtime.path(),
+                                                "TMPDIR=" + temporary.path()};
   ScriptedClient client({.environment = environment});
   client.open();
   client.status();
