@@ -440,7 +440,7 @@ std::optional<Guess> by_package_script(const Words& words, const fs::path& start
     return told_by(project, "package.json", Guess{.watch = node_sources(project)}, start,
                    runs_elsewhere);
   }
-  const fs::path file = file_of(*command, root);
+  const fs::path file = server_file(*command, root);
   const bool is_whole = root == start || file.empty();
   return by_file(is_whole ? file : root / file, start, runs_elsewhere, asking);
 }
@@ -452,7 +452,7 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
   const fs::path start = fs::path(directory).lexically_normal();
   if (auto found = by_runner(words, start, runs_elsewhere)) return *found;
   if (auto found = by_package_script(words, start, runs_elsewhere, asking)) return *found;
-  return by_file(file_of(words, start), start, runs_elsewhere, asking);
+  return by_file(server_file(words, start), start, runs_elsewhere, asking);
 }
 
 }  // namespace sitter::setup

@@ -76,7 +76,7 @@ bool is_interpreted(const fs::path& file) {
   return is_script(file) || has_ending(file, {".dll", ".jar"});
 }
 
-fs::path file_of(const std::vector<std::string>& words, const fs::path& directory) {
+fs::path server_file(const std::vector<std::string>& words, const fs::path& directory) {
   const std::string program = fs::path(words.front()).filename().native();
   if (is_interpreter(program)) return file_behind_interpreter(words, directory);
   if (words.front().find('/') != std::string::npos) return words.front();

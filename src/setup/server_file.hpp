@@ -14,7 +14,7 @@ bool is_interpreted(const std::filesystem::path& file);
 
 /// The file of the server that these words of a command start in `directory`. It need not exist
 /// yet. Empty if the server is a published package or unknown.
-std::filesystem::path file_of(const std::vector<std::string>& words,
+std::filesystem::path server_file(const std::vector<std::string>& words,
                               const std::filesystem::path& directory);
 
 }  // namespace sitter::setup

@@ -1,7 +1,9 @@
 // What only Linux lets a test arrange or see.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,8 +15,10 @@
 
 #include "support/http_daemon.hpp"
 #include "support/memory_watch.hpp"
+#include "support/own_descriptor.hpp"
 #include "support/proc_status.hpp"
 #include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -247,6 +251,38 @@ TEST(StoppedBridge, ReadsWhatWasWrittenBeforeTheExitHoweverLate) {
     client.program().signal(SIGCONT);
     EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
     EXPECT_THAT(text_of(client.answer(2)["result"]), HasSubstr("index out of range"));
+  }
+}
+
+// While the bridge is stopped, all runs end, and as many calls again wait for their turn.
+TEST(StoppedBridge, ReadsTheOutputOfAllRunsThatHaveEndedMeanwhile) {
+  constexpr std::size_t kRuns = 256;
+  const TemporaryDirectory directory;
+  const OwnDescriptor gate(
+      open((directory / "gate").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0600));
+  ASSERT_EQ(flock(gate.number(), LOCK_EX), 0);
+  directory.write("tools.json", R"json([{"name": "tell",
+      "parameters": {"properties": {"n": {"type": "integer"}}},
+      "cli_command": ["-c", "exec flock -s gate echo \"[$0]\"", "{n}"]}])json");
+  ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json", "--max-calls",
+                                     std::to_string(kRuns)},
+                         .command = {},
+                         .cwd = directory.path()});
+  client.open();
+  for (std::size_t n = 1; n <= 3 * kRuns; ++n) client.call(static_cast<int>(n), "tell", {{"n", n}});
+  const auto count = [&](const std::string& field, const std::string& begin) {
+    const std::vector<long> runs = children_of(client.program().pid());
+    return std::count_if(runs.begin(), runs.end(),
+                         [&](long pid) { return status_field(pid, field).starts_with(begin); });
+  };
+  ASSERT_TRUE(eventually([&] { return count("Name", "flock") == kRuns; }));
+  client.program().signal(SIGSTOP);
+  flock(gate.number(), LOCK_UN);
+  ASSERT_TRUE(eventually([&] { return count("State", "Z") == kRuns; }));
+  client.program().signal(SIGCONT);
+  for (std::size_t n = 1; n <= 3 * kRuns; ++n) {
+    EXPECT_EQ(text_of(client.answer(static_cast<int>(n))["result"]),
+              "[" + std::to_string(n) + "]\n");
   }
 }
 
