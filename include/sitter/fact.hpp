@@ -223,6 +223,7 @@ struct StackRead {
 /// Watched files were written, created, moved or deleted.
 struct FilesChanged {
   struct File {
+    /// A folder that was moved away ends with a slash.
     std::string path;
     /// This is the child's own file.
     bool is_binary = false;
@@ -231,6 +232,8 @@ struct FilesChanged {
     bool is_usable = true;
     /// When it was written last, by the clock of the file system. Nothing if it is gone.
     std::optional<WallTime> modified = std::nullopt;
+    /// The file did not exist before.
+    bool is_new = false;
   };
   std::vector<File> files;
 };

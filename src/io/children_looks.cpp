@@ -61,7 +61,10 @@ void Children::read_stack(Generation gen, std::function<void(std::string)> on_re
 /// its program.
 SourceLook::Seen Children::look_at(Child& child, WallTime now) {
   if (!child.has_sought_sources) {
-    if (!child.binary.loaded().exists) look_at_file(child);
+    const BinaryInfo& loaded = child.binary.loaded();
+    const bool hides_more = !loaded.exists || (loaded.interpreter && !loaded.behind &&
+                                               is_shell(loaded.interpreter->path));
+    if (hides_more) look_at_file(child);
     child.has_sought_sources = child.binary.loaded().exists;
     if (child.has_sought_sources && !restarts_itself(child)) {
       child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());

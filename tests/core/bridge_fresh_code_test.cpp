@@ -216,10 +216,12 @@ TEST_F(BridgeFreshCodeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
   binary.modified = now.wall;
   time_passes(seconds(5));
   open();
-  for (const auto& [file, is_compiled] :
-       {std::pair("settings.json", false), std::pair("a.cpp", true)}) {
+  Generation gen = 1;
+  for (const auto& [file, told] :
+       {std::pair("settings.json", ""), std::pair("a.cpp", "a.cpp changed"),
+        std::pair("moved-away/", "moved-away/ and 1 more changed")}) {
     SCOPED_TRACE(file);
-    const Generation gen = is_compiled ? 3 : 2;
+    ++gen;
     saves(file);
     opens(gen);
     dies(gen - 1, 0);
@@ -227,24 +229,43 @@ TEST_F(BridgeFreshCodeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
     for (int id = 10 * gen; id < 10 * gen + 2; ++id) {
       client(call(id, "echo"));
       child(gen, result(id, text_result("x")));
-      const std::string text = answer_text();
-      EXPECT_EQ(
-          text.find("a.cpp changed just now and this answer is still the old code's: nothing "
-                    "has built it since; build it, call sitter_kill {\"restart\": true}, then "
-                    "call again") != std::string::npos,
-          is_compiled)
-          << text;
+      const std::string hint = "; build it, call sitter_kill {\"restart\": true}, then call again";
+      EXPECT_THAT(answer_text(),
+                  *told == '\0'
+                      ? ::testing::Matcher<std::string>(Not(HasSubstr(kOldCode)))
+                      : HasSubstr(told +
+                                  std::string(" just now and this answer is still the old "
+                                              "code's: nothing has built it since") +
+                                  hint));
     }
   }
   time_passes(seconds(5));
   binary.modified = now.wall;
   client(call(1, "sitter_kill", R"json({"restart": true})json"));
-  dies(3, 0);
-  opens(4);
+  dies(gen, 0);
+  opens(++gen);
   done();
   client(call(2, "echo"));
-  child(4, result(2, text_result("x")));
+  child(gen, result(2, text_result("x")));
   EXPECT_THAT(answer_text(), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeFreshCodeTest, AFileThatComesAndGoesUnreadIsNoChange) {
+  open();
+  for (const auto& [id, was_there] : {std::pair(1, false), std::pair(2, true)}) {
+    SCOPED_TRACE(was_there);
+    const Generation gen = id;
+    client(call(10 * id, "sitter_kill"));
+    dies(gen, 0);
+    answer_text();
+    if (!was_there) changes("server.new", now.wall, true);
+    changes("server.new");
+    time_passes(config.debounce);
+    client(call(id, "echo"));
+    opens(gen + 1);
+    child(gen + 1, result(id, text_result("x")));
+    EXPECT_EQ(answer_text().find(kOldCode) != std::string::npos, was_there);
+  }
 }
 
 TEST_F(BridgeFreshCodeTest, ANewFileOfTheServerHoldsWhatSomebodyElseHasBuilt) {

@@ -103,6 +103,26 @@ TEST_F(BinaryInfoTest, FindsTheProgramThatAScriptedRunnerStarted) {
   EXPECT_EQ(inspect(what, 0).path, directory_ / "argument.sh");
 }
 
+TEST_F(BinaryInfoTest, AScriptOfAShellShowsTheProgramBehindItWhileItRuns) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  directory_.write("replaced.sh", "#!/bin/sh\nexec ./server\n", 0755);
+  directory_.write("stays.sh", "#!/bin/sh\n./server; true\n", 0755);
+  directory_.write("alone.sh", "#!/bin/sh\nread line; echo $line\nread line\n", 0755);
+  const auto command = [&](const std::string& word, std::vector<std::string> arguments = {}) {
+    return request(word, std::move(arguments));
+  };
+  for (const LaunchRequest& what :
+       {command("./replaced.sh"), command("./stays.sh"), command("sh", {"stays.sh"})}) {
+    const BinaryInfo info = inspect_running(what);
+    EXPECT_TRUE(info.path.ends_with(".sh")) << info.path;
+    ASSERT_TRUE(info.behind) << info.path;
+    EXPECT_EQ(info.behind->path, server);
+    EXPECT_GT(info.behind->mtime, WallTime());
+    EXPECT_FALSE(inspect(what, 0).behind);
+  }
+  EXPECT_FALSE(inspect_running(command("./alone.sh")).behind);
+}
+
 TEST_F(BinaryInfoTest, WithoutAFileTheCommandIsReportedAsMissing) {
   BinaryInfo info = inspect(request("sh", {"-c", "exit 0"}), 0);
   EXPECT_EQ(info.path, "sh");

@@ -34,6 +34,7 @@ class FileWatchTest : public ::testing::Test {
         changed_.insert(name);
         (file.is_usable ? usable_ : unusable_).insert(name);
         modified_[name] = file.modified;
+        if (file.is_new) new_.insert(name);
       }
       loop_.stop();
     };
@@ -93,7 +94,7 @@ class FileWatchTest : public ::testing::Test {
   std::optional<FileWatch> watch_;
   std::optional<fact::WatchChanged> extent_;
   bool has_seen_last_ = false;
-  std::set<std::string> changed_, usable_, unusable_;
+  std::set<std::string> changed_, usable_, unusable_, new_;
   std::map<std::string, std::optional<WallTime>> modified_;
 };
 

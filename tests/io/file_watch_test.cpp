@@ -70,6 +70,20 @@ TEST_F(FileWatchTest, TheTimeOfAFileIsTold) {
   EXPECT_EQ(modified_["b.c"], std::nullopt);
 }
 
+TEST_F(FileWatchTest, AFileThatComesAndGoesIsNotTold) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] {
+                base_.write("src/new.c", "1");
+                fs::remove(base_ / "src/new.c");
+                base_.write("src/a.tmp", "2");
+                move("src/a.tmp", "src/a.c");
+                base_.write("src/b.c", "1");
+              }),
+              ElementsAre("src/a.c", "src/b.c"));
+  EXPECT_THAT(new_, ElementsAre("src/b.c"));
+}
+
 TEST_F(FileWatchTest, AFileThatIsDeletedIsTold) {
   base_.write("src/a.c", "1");
   watch({"src"});
@@ -136,9 +150,9 @@ TEST_F(FileWatchTest, AFolderThatIsMovedIsWatchedWhereItIs) {
   base_.write("src/x/a.c", "1");
   watch({"src"});
   EXPECT_THAT(changed_by([&] { move("src/x", "src/y"); }),
-              UnorderedElementsAre("src/x", "src/y/a.c"));
+              UnorderedElementsAre("src/x/", "src/y/a.c"));
   EXPECT_THAT(written("src/y/a.c", "2"), ElementsAre("src/y/a.c"));
-  EXPECT_THAT(changed_by([&] { move("src/y", "out"); }), ElementsAre("src/y"));
+  EXPECT_THAT(changed_by([&] { move("src/y", "out"); }), ElementsAre("src/y/"));
   EXPECT_THAT(written("out/a.c", "3"), IsEmpty());
   EXPECT_THAT(changed_by([&] { move("out", "src/z"); }), ElementsAre("src/z/a.c"));
   EXPECT_THAT(written("src/z/a.c", "4"), ElementsAre("src/z/a.c"));

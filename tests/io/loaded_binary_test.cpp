@@ -42,6 +42,20 @@ TEST_F(LoadedBinaryTest, BeforeTheFirstStartNothingIsLoaded) {
   EXPECT_EQ(binary.program_to_sweep(KillScope::automatic).image.path, server);
 }
 
+TEST_F(LoadedBinaryTest, TheProgramBehindAScriptOfAShellMakesItStaleToo) {
+  directory_.copy_program("server", "/bin/cat");
+  directory_.write("run.sh", "#!/bin/sh\nexec ./server\n", 0755);
+  const LaunchRequest command = request("./run.sh");
+  LoadedBinary binary(command);
+  const auto first = start(binary, command);
+  EXPECT_EQ(binary.look(first->pid()).stale, false);
+  rebuild("server");
+  const BinaryFacts facts = binary.look(first->pid());
+  EXPECT_EQ(facts.path, directory_ / "run.sh");
+  EXPECT_EQ(facts.stale, true);
+  EXPECT_EQ(facts.modified, modified_at(directory_ / "server"));
+}
+
 TEST_F(LoadedBinaryTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
   directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");

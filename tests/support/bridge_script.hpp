@@ -57,8 +57,9 @@ class BridgeTest : public ClientScript {
   void client_closes_output() { tell(fact::ClientClosedOutput{}); }
   void ask_reload() { tell(fact::ReloadAsked{"SIGHUP"}); }
   void ask_status() { tell(fact::StatusAsked{}); }
-  void changes(const std::string& file, std::optional<WallTime> modified = std::nullopt) {
-    tell(fact::FilesChanged{{{.path = file, .modified = modified}}});
+  void changes(const std::string& file, std::optional<WallTime> modified = std::nullopt,
+               bool is_new = false) {
+    tell(fact::FilesChanged{{{.path = file, .modified = modified, .is_new = is_new}}});
   }
   void binary_changes(bool is_usable = true) {
     tell(fact::FilesChanged{{{"server", true, is_usable}}});

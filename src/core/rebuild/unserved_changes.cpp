@@ -6,18 +6,33 @@
 
 namespace sitter {
 
-void UnservedChanges::on_changed(std::string_view file, WallTime when, Now now) {
+void UnservedChanges::on_changed(const fact::FilesChanged::File& changed, WallTime when, Now now) {
+  std::string file = changed.path;
+  const auto before = changes_.find(file);
+  const bool is_known = before != changes_.end();
+  const bool is_new = is_known ? before->second.is_new : changed.is_new;
+  if (is_known && is_new && !changed.modified && before->second.number > read_) {
+    // A file that came and went without being read is no change.
+    changes_.erase(before);
+    return;
+  }
   if (!seen_at_ || !has_unread() || now.steady > *seen_at_ + options_.debounce) {
     waits_until_ = now.steady + options_.wait;
   }
   seen_at_ = now.steady;
   ++newest_;
-  if (changes_.size() >= limits::kChangedFilesMax && !changes_.contains(file)) file = "(others)";
-  const bool is_built_elsewhere =
-      !options_.has_build &&
-      std::any_of(options_.built_endings.begin(), options_.built_endings.end(),
-                  [&](const std::string& ending) { return file.ends_with(ending); });
-  changes_.insert_or_assign(std::string(file), Change{newest_, when, is_built_elsewhere});
+  if (changes_.size() >= limits::kChangedFilesMax && !is_known) file = "(others)";
+  const Change change{newest_, when, is_source_built_elsewhere(file), is_new};
+  changes_.insert_or_assign(std::move(file), change);
+}
+
+/// Whatever sources were in a folder that was moved away, they are missing now.
+bool UnservedChanges::is_source_built_elsewhere(std::string_view file) const {
+  const auto& endings = options_.built_endings;
+  if (options_.has_build || endings.empty()) return false;
+  return file.ends_with('/') ||
+         std::any_of(endings.begin(), endings.end(),
+                     [&](const auto& ending) { return file.ends_with(ending); });
 }
 
 void UnservedChanges::on_built_elsewhere() {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -35,7 +36,7 @@ class UnservedChanges {
   explicit UnservedChanges(Options options) : options_(std::move(options)) {}
 
   /// `when`: when the file was changed, as far as the file shows it.
-  void on_changed(std::string_view file, WallTime when, Now now);
+  void on_changed(const fact::FilesChanged::File& file, WallTime when, Now now);
   /// Somebody else has built all changes so far, and the next child runs them.
   void on_built_elsewhere();
   /// A build begins, which reads all changes so far.
@@ -92,8 +93,11 @@ class UnservedChanges {
     WallTime when;
     /// No start of ours reads it.
     bool is_built_elsewhere = false;
+    /// The file did not exist before.
+    bool is_new = false;
   };
 
+  bool is_source_built_elsewhere(std::string_view file) const;
   void erase_up_to(Number last);
 
   const Options options_;

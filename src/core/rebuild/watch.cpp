@@ -31,7 +31,7 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
     // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && has_build_ && changes_.is_reload_on();
     if (is_built) continue;
-    if (!changes_.is_own(file.path)) unserved_.on_changed(file.path, time_of(file, now), now);
+    if (!changes_.is_own(file.path)) unserved_.on_changed(file, time_of(file, now), now);
     changes_.on_changed(file.path, file.is_usable, now);
   }
   const auto is_new_binary = [](const auto& file) { return file.is_binary && file.is_usable; };

@@ -12,10 +12,12 @@ namespace sitter {
 
 /// The file that is really under development, and its state on disk.
 struct BinaryInfo {
-  struct Interpreter {
+  struct File {
     std::string path;
     std::uintmax_t size = 0;
     WallTime mtime;
+
+    friend bool operator==(const File&, const File&) = default;
   };
 
   /// An absolute path, or the bare command if no file was found.
@@ -26,7 +28,9 @@ struct BinaryInfo {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   /// The program that runs the file, if the file is not itself a program.
-  std::optional<Interpreter> interpreter;
+  std::optional<File> interpreter;
+  /// What the running child shows behind a script of a shell, which mostly starts another program.
+  std::optional<File> behind;
   /// With which a wrapper runs the program, if it was looked for behind the wrapper.
   std::vector<std::string> arguments;
 };

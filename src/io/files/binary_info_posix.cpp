@@ -28,6 +28,8 @@ struct Target {
   std::string interpreter;
   /// Of the process that runs the program, if it was found behind a wrapper.
   std::vector<std::string> arguments = {};
+  /// Empty if the path is no script of a shell, or if no running child shows it.
+  std::string behind = {};
 };
 
 // A script may itself be a runner, as npx is a script of node. Such a script is not the file under
@@ -42,10 +44,12 @@ std::optional<Target> interpreted(const std::string& interpreter,
 }
 
 /// Searches downwards from the child, past shells and runners, for the first process that has the
-/// child's standard input and that is, or runs, a program of its own.
+/// child's standard input and that is, or runs, a program of its own. `script` is what the child
+/// runs, if that is known already.
 class TargetSearch {
  public:
-  explicit TargetSearch(long child) : input_(input_of(child)), processes_(all_processes()) {
+  explicit TargetSearch(long child, std::string script = {})
+      : script_(std::move(script)), input_(input_of(child)), processes_(all_processes()) {
     // Of several such processes, the oldest is the server, and later ones are its helpers.
     std::sort(processes_.begin(), processes_.end(),
               [](const ProcessRecord& a, const ProcessRecord& b) { return a.start < b.start; });
@@ -59,7 +63,7 @@ class TargetSearch {
     if (kind == Runner::none) return Target{image, {}, arguments_behind_name(pid)};
     if (kind == Runner::interpreter) {
       auto target = interpreted(image, arguments_behind_name(pid), working_directory_of(pid));
-      if (target) return target;
+      if (target && target->path != script_) return target;
     }
     for (const ProcessRecord& process : processes_) {
       if (process.parent != pid || process.zombie || input_of(process.pid) != input_) continue;
@@ -69,6 +73,7 @@ class TargetSearch {
   }
 
  private:
+  const std::string script_;
   std::optional<OpenFileIdentity> input_;
   std::vector<ProcessRecord> processes_;
 };
@@ -99,6 +104,14 @@ std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan
   return target;
 }
 
+std::optional<BinaryInfo::File> file_at(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  struct stat found {};
+  const bool is_there = stat(path.c_str(), &found) == 0;
+  return BinaryInfo::File{path, is_there ? static_cast<std::uintmax_t>(found.st_size) : 0,
+                          modified_at(path).value_or(WallTime())};
+}
+
 BinaryInfo describe(const Target& target) {
   BinaryInfo info;
   info.path = target.path;
@@ -111,12 +124,8 @@ BinaryInfo describe(const Target& target) {
     info.device = static_cast<std::uint64_t>(facts.st_dev);
     info.inode = facts.st_ino;
   }
-  if (!target.interpreter.empty()) {
-    struct stat runner {};
-    bool found = stat(target.interpreter.c_str(), &runner) == 0;
-    info.interpreter = {target.interpreter, found ? static_cast<std::uintmax_t>(runner.st_size) : 0,
-                        modified_at(target.interpreter).value_or(WallTime())};
-  }
+  info.interpreter = file_at(target.interpreter);
+  info.behind = file_at(target.behind);
   return info;
 }
 
@@ -147,6 +156,10 @@ BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, l
   } else if (request.command.starts_with('/')) {
     // The path of the file is known, even if something else prevents the start.
     target = Target{request.command, {}};
+  }
+  if (target && pid != 0 && is_shell(target->interpreter)) {
+    if (auto behind = TargetSearch(pid, target->path).below(pid))
+      target->behind = std::move(behind->path);
   }
   if (target) return describe(*target);
   BinaryInfo unknown;

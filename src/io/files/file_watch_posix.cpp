@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -34,6 +35,8 @@ bool is_folder(const std::string& path) {
   struct stat found {};
   return stat(system_path(path), &found) == 0 && S_ISDIR(found.st_mode);
 }
+
+bool is_added(What what) { return what == What::created || what == What::moved_here; }
 
 bool is_filled_file(const std::string& path) {
   struct stat found {};
@@ -244,7 +247,7 @@ class FileWatch::Watcher {
       return;
     }
     const std::string path = event.folder + '/' + event.name;
-    if (event.what == What::added && leads_to_root(path)) are_roots_unsure_ = true;
+    if (is_added(event.what) && leads_to_root(path)) are_roots_unsure_ = true;
     if (event.is_folder) {
       on_folder(event.what, path);
       return;
@@ -256,7 +259,7 @@ class FileWatch::Watcher {
     filter_.on_file(path);
     // A link that was created anew may lead elsewhere.
     if (event.what != What::written && watches_.contains(path)) forget(path);
-    note_file(path);
+    note_file(path, event.what == What::created);
   }
 
   void on_folder(What what, const std::string& path) {
@@ -265,31 +268,35 @@ class FileWatch::Watcher {
       // For a deleted folder that was read, the deletion of each file was reported already.
       const auto since = tree_.waits_since(path);
       const bool is_unread = since && *since != TreeReading::kEver;
-      if (is_taken && (is_unread || what == What::moved_away)) note(path);
+      if (is_taken && (is_unread || what == What::moved_away)) note(path + '/');
       found_roots_.erase(path);
       forget(path);
-    } else if (what == What::added && is_taken) {
+    } else if (is_added(what) && is_taken) {
       tree_.add(path, TreeReading::kEver);
     }
   }
 
   /// The core keeps no more files apart than this bound, so further files are dropped.
-  void note(const std::string& path) {
-    if (changed_.size() <= limits::kChangedFilesMax || is_binary(path)) changed_.insert(path);
+  void note(const std::string& path, bool is_new = false) {
+    if (changed_.size() > limits::kChangedFilesMax && !is_binary(path)) return;
+    changed_.try_emplace(path, is_new);
   }
 
-  void note_file(const std::string& path) {
-    if (takes_file(path)) note(path);
+  void note_file(const std::string& path, bool is_new = false) {
+    if (takes_file(path)) note(path, is_new);
   }
 
   void tell() {
     if (!changed_.empty()) {
       fact::FilesChanged fact;
-      for (const std::string& path : std::exchange(changed_, {})) {
-        fact.files.push_back(
-            {path, is_binary(path), !is_binary(path) || is_filled_file(path), modified_at(path)});
+      for (const auto& [path, is_new] : std::exchange(changed_, {})) {
+        const auto modified = modified_at(path);
+        // A temporary file has come and gone.
+        if (is_new && !modified) continue;
+        const bool is_usable = !is_binary(path) || is_filled_file(path);
+        fact.files.push_back({path, is_binary(path), is_usable, modified, is_new});
       }
-      events_.on_changed(std::move(fact));
+      if (!fact.files.empty()) events_.on_changed(std::move(fact));
     }
     if (is_reading()) return;
     const auto others = std::count_if(anchors_.begin(), anchors_.end(), [this](const auto& folder) {
@@ -335,8 +342,8 @@ class FileWatch::Watcher {
   /// A slice may be due when the watcher is gone.
   std::shared_ptr<const bool> is_alive_ = std::make_shared<const bool>(true);
 
-  /// The files that the events of one read have changed.
-  std::set<std::string> changed_;
+  /// The files that the events of one read have changed, and which of them were new at first.
+  std::map<std::string, bool> changed_;
   std::optional<fact::WatchChanged> told_;
 };
 

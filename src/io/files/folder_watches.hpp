@@ -32,7 +32,8 @@ class FolderWatches {
  public:
   enum class What : std::uint8_t {
     written,      ///< The bytes of the file have changed.
-    added,        ///< The entry was created, or moved to this name.
+    created,      ///< The entry is new: there was none with this name.
+    moved_here,   ///< The entry has got this name, perhaps in the place of another entry.
     deleted,      ///< The entry is gone.
     moved_away,   ///< The entry now has another name or is in another folder.
     folder_gone,  ///< The folder itself is gone, or its path leads to another folder.

@@ -36,7 +36,8 @@ std::string number_in(const char* path) {
 }
 
 What what_of(std::uint32_t mask) {
-  if ((mask & (IN_CREATE | IN_MOVED_TO)) != 0) return What::added;
+  if ((mask & IN_CREATE) != 0) return What::created;
+  if ((mask & IN_MOVED_TO) != 0) return What::moved_here;
   if ((mask & IN_DELETE) != 0) return What::deleted;
   if ((mask & IN_MOVED_FROM) != 0) return What::moved_away;
   return What::written;

@@ -277,8 +277,10 @@ struct FolderWatches::System {
     }
     for (auto& [name, entry] : now) {
       const auto before = folder.entries.find(name);
-      if (before == folder.entries.end() || !is_same_entry(before->second.status, entry.status)) {
-        events.push_back({path, What::added, name, S_ISDIR(entry.status.st_mode)});
+      const bool is_new = before == folder.entries.end();
+      if (is_new || !is_same_entry(before->second.status, entry.status)) {
+        events.push_back(
+            {path, is_new ? What::created : What::moved_here, name, S_ISDIR(entry.status.st_mode)});
       }
     }
     folder.entries = std::move(now);

@@ -1,5 +1,6 @@
 #include "io/files/loaded_binary.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "io/process/image_sweep.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
   return a.exists == b.exists && a.mtime == b.mtime && a.size == b.size && a.inode == b.inode &&
-         a.device == b.device;
+         a.device == b.device && a.behind == b.behind;
 }
 
 /// Whether other programs of the user or the system run this file too.
@@ -47,7 +48,8 @@ BinaryFacts LoadedBinary::look(long pid) {
   }
   // A shell whose last command is a program replaces itself with this program (execve(2)).
   if (Program now = program_of(pid); now.image.is_known()) own_ = std::move(now);
-  if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
+  const bool shows_more = info.path != loaded_.path || (info.behind && !loaded_.behind);
+  if (pid != 0 && info.exists && shows_more) loaded_ = info;
   if (pid != 0 && info.exists && !info.interpreter) {
     inner_ = {image_at(info.path), info.arguments};
   }
@@ -59,7 +61,7 @@ BinaryFacts LoadedBinary::look(long pid) {
     // The build id is not read at a start, because reading it would delay the start.
     if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
     facts.size = static_cast<std::int64_t>(info.size);
-    facts.modified = info.mtime;
+    facts.modified = info.behind ? std::max(info.mtime, info.behind->mtime) : info.mtime;
   }
   if (info.interpreter) {
     facts.interpreter =

@@ -32,10 +32,10 @@ inline constexpr Milliseconds kSourceClockMargin{2000};
 
 }  // namespace limits
 
-/// Looks for changes in the sources of one running child: its own file and, if an interpreter runs
-/// this file, the files with the same ending that the arguments name or that are below the folder
-/// of this file. Ignored files and folders are left out, and so are hidden folders and links to
-/// folders. A deleted file counts as changed.
+/// Looks for changes in the sources of one running child: its own file, the program behind a script
+/// of a shell and, if an interpreter runs this file, the files with the same ending that the
+/// arguments name or that are below the folder of this file. Ignored files and folders are left
+/// out, and so are hidden folders and links to folders. A deleted file counts as changed.
 class SourceLook {
  public:
   struct Change {
@@ -82,8 +82,8 @@ class SourceLook {
   std::string cwd_;
   std::string own_;
   std::string ending_;
-  /// Sources that the arguments name.
-  std::vector<std::string> arguments_;
+  /// Sources that the arguments name, and the program behind a script.
+  std::vector<std::string> named_;
   /// Takes the files with the ending below the folder of the own file. Empty if there are none to
   /// look at.
   std::optional<WatchFilter> filter_;
@@ -98,7 +98,7 @@ class SourceLook {
   bool is_cut_ = false;
   /// The path in `seen_` that this round has come to. Empty when it has seen all of them.
   std::optional<std::string> last_known_;
-  std::size_t argument_count_ = 0;
+  std::size_t named_count_ = 0;
   std::size_t found_count_ = 0;
   std::size_t folder_count_ = 0;
   std::deque<std::string> folders_;

@@ -28,6 +28,7 @@ SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, Wall
   while (cwd_.ends_with('/')) cwd_.pop_back();
   seen_.emplace(own_, Stamp{own.mtime, own.size, own.inode});
   ending_ = fs::path(own_).extension().string();
+  if (own.behind) named_.push_back(own.behind->path);
   if (!own.interpreter || !is_plain(ending_)) return;
   add_arguments(request);
   // A script in the root of the file system has no folder of its own.
@@ -39,8 +40,8 @@ void SourceLook::add_arguments(const LaunchRequest& request) {
   for (const std::string& argument : request.arguments) {
     if (!argument.ends_with(ending_) || argument.starts_with('-')) continue;
     std::string path = (fs::path(cwd_) / argument).lexically_normal().string();
-    if (path != own_ && arguments_.size() < limits::kSourceFilesMax) {
-      arguments_.push_back(std::move(path));
+    if (path != own_ && named_.size() < limits::kSourceFilesMax) {
+      named_.push_back(std::move(path));
     }
   }
 }
@@ -68,7 +69,7 @@ void SourceLook::begin_round() {
   is_in_round_ = true;
   is_cut_ = false;
   last_known_ = "";
-  argument_count_ = found_count_ = 0;
+  named_count_ = found_count_ = 0;
   // Files that come and go would fill the memory. Without this entry, a change still shows in the
   // time of the file.
   if (seen_.size() > limits::kSourceFilesMax) seen_.clear();
@@ -81,8 +82,8 @@ void SourceLook::begin_round() {
 bool SourceLook::go_on(WallTime now) {
   if (last_known_) {
     see_next_known(now);
-  } else if (argument_count_ < arguments_.size()) {
-    see(arguments_[argument_count_++], now);
+  } else if (named_count_ < named_.size()) {
+    see(named_[named_count_++], now);
   } else if (entry_ != fs::directory_iterator{}) {
     see_entry(now);
   } else if (!folders_.empty()) {

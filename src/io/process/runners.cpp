@@ -130,9 +130,6 @@ std::string stem_of(std::string_view program) {
   return name;
 }
 
-/// Whether the program is a shell, whose script or code mostly starts another program.
-bool is_shell(std::string_view program) { return contains(kShells, stem_of(program)); }
-
 bool is_fetcher(std::string_view program) { return contains(kFetchers, stem_of(program)); }
 
 /// Whether a program is still to come behind this word: a number, `run`, or another runner. Any
@@ -218,6 +215,8 @@ Runner runner_kind(std::string_view program) {
   if (contains(kRemotes, stem)) return Runner::remote;
   return Runner::none;
 }
+
+bool is_shell(std::string_view program) { return contains(kShells, stem_of(program)); }
 
 bool restarts_itself(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {

@@ -22,6 +22,9 @@ enum class Runner {
 /// `program` is a path or a name. Version numbers (python3.11), case and `.exe` are ignored.
 Runner runner_kind(std::string_view program);
 
+/// Whether the program is a shell, whose script or code mostly starts another program.
+bool is_shell(std::string_view program);
+
 /// Whether these words of a command line show that the program starts itself anew when its sources
 /// change: `node --watch`, nodemon, `uvicorn --reload`, `dotnet watch`.
 bool restarts_itself(const std::vector<std::string>& words);
