@@ -1,4 +1,5 @@
 #include "core/client/batches.hpp"
+#include "core/wire/salvage.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

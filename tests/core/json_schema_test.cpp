@@ -286,6 +286,10 @@ TEST(JsonSchemaBoundsTest, AStepIsWorkAndNotAPart) {
             kTooManySteps);
   EXPECT_EQ(violation(R"json({"items":{"pattern":"n$"}})json", list_of("\"" + name + "\"", 50)),
             kTooManySteps);
+  const std::string text = "\"" + name + "\"";
+  EXPECT_EQ(violation(R"json({"pattern":"(x+x+)+y|(.*a){20}|n{1,500}c"})json", text),
+            kTooManySteps);
+  EXPECT_EQ(violation(R"json({"pattern":"n$"})json", text), "");
   EXPECT_EQ(violation(R"json({"items":{"enum":[[],0,)json" + large + "]}}", hundred), "");
   EXPECT_EQ(violation(R"json({"items":{"not":{"enum":)json" + hundred + "}}}",
                       list_of(R"json(["a"])json", 100)),

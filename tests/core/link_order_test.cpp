@@ -58,6 +58,29 @@ TEST_F(LinkOrderTest, ANotificationDelaysLaterMessagesUntilItIsAccepted) {
   answers(9, result(2));
 }
 
+TEST_F(LinkOrderTest, ARefusalForNowWhoseBodyDoesNotEndDelaysNothing) {
+  open_listed_session();
+  client(told_);
+  head(7, 429);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + told_, "post 8 [s1] " + call(1, "echo")));
+  answers(8, result(1));
+  ends(7);
+}
+
+TEST_F(LinkOrderTest, RefusedNotificationsKeepNoMoreThanWhatWaitsForADaemon) {
+  open_listed_session();
+  const std::string padding(limits::kHttpWaitingBytesMax / 4, 'x');
+  const std::string large =
+      R"json({"jsonrpc":"2.0","method":"notifications/other","params":{"x":")json" + padding +
+      R"json("}})json";
+  for (int count = 1; count <= 4; ++count) {
+    client(large);
+    status(last(), 429, "", {{"retry-after", "1"}});
+    EXPECT_EQ(!logs().empty() && logs().back().find("429") != std::string::npos, count == 4);
+  }
+}
+
 TEST_F(LinkOrderTest, NotificationsFollowEachOther) {
   open_listed_session();
   const std::string other = notification("notifications/other");

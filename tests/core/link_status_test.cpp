@@ -3,6 +3,7 @@
 #include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
 #include "core/wire/room.hpp"
+#include "core/wire/salvage.hpp"
 #include "sitter/bytes.hpp"
 #include "support/link_script.hpp"
 #include "support/sent_headers.hpp"
@@ -183,6 +184,40 @@ TEST_F(LinkStatusTest, OfManyLargeAnswersOneIsReadAtATime) {
   EXPECT_THAT(done(), ElementsAre(fmt::format("pause {}", other)));
   ends(larger);
   EXPECT_THAT(done(), Contains(fmt::format("go on with {}", other)));
+}
+
+TEST_F(LinkStatusTest, ALargeAnswerThatStopsWhileOthersWaitIsGivenUp) {
+  open_listed_session();
+  for (const int id : {1, 2}) client(call(id, "large"));
+  done();
+  const Exchange larger = *exchange_of(1), other = *exchange_of(2);
+  for (const Exchange exchange : {larger, other}) {
+    head(exchange, 200, {{"content-type", "application/json"}});
+  }
+  bytes(larger, std::string(limits::kHttpUnfinishedMax, ' '));
+  time_passes(2 * limits::kHttpStalledWait);
+  EXPECT_THAT(done(), IsEmpty());
+  bytes(other, std::string(limits::kHttpSmallResponse + 1, ' '));
+  EXPECT_THAT(done(), ElementsAre(fmt::format("pause {}", other)));
+  time_passes(limits::kHttpStalledWait - milliseconds(1));
+  bytes(larger, " ");
+  time_passes(limits::kHttpStalledWait - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), AllOf(Contains(fmt::format("go on with {}", other)),
+                            Contains(HasSubstr("nothing more of its answer has come for 10s"))));
+}
+
+TEST_F(LinkStatusTest, ABodyOfMoreMessagesThanABatchMayHoldIsNoAnswer) {
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  std::string array = "[" + result(1);
+  for (std::size_t count = 1; count <= limits::kBatchCountMax; ++count) array += ",{}";
+  head(7, 200, {{"content-type", "application/json"}});
+  bytes(7, array + "]");
+  ends(7);
+  EXPECT_THAT(error_text(-32603), HasSubstr("an array of 10001 messages, and at most 10000"));
 }
 
 TEST_F(LinkStatusTest, AnAnswerForWhichThereIsNoMemoryIsAnError) {

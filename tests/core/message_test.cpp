@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 using Kind = Message::Kind;
 
@@ -290,6 +291,10 @@ TEST(SplitTest, WithoutAnObjectAllIsText) {
   EXPECT_THAT(texts_in(" [] "), ElementsAre("[]"));
   EXPECT_THAT(texts_in("{ {"), ElementsAre("{ {"));
   EXPECT_THAT(split_objects("{ {"), IsEmpty());
+  std::string many = "x";
+  for (std::size_t count = 0; count <= limits::kBatchCountMax; ++count) many += "{}";
+  EXPECT_THAT(split_objects(many), SizeIs(limits::kBatchCountMax));
+  EXPECT_THAT(texts_around(split_objects(many), many), ElementsAre("x", "{}"));
 }
 
 TEST(SplitTest, AnObjectInsideAnUnclosedOneIsNotSplitOff) {

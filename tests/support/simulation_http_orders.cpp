@@ -135,7 +135,10 @@ void HttpNetwork::check_session(const Exchange& exchange) {
 bool HttpNetwork::is_held() const {
   return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
     const Exchange& other = entry.second;
-    return other.is_notification && !(other.has_head && other.reply.status < 300);
+    const int status = other.has_head ? other.reply.status : 0;
+    const bool is_first = other.sent.body.find("notifications/initialized") != std::string::npos;
+    const bool waits_alone = (status == 429 || status == 503) && !is_first;
+    return other.is_notification && !waits_alone && (status == 0 || status >= 300);
   });
 }
 

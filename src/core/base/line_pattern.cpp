@@ -24,6 +24,11 @@ LinePattern::LinePattern(const std::string& pattern) {
   }
 }
 
+std::size_t LinePattern::size() const {
+  return expression_ && expression_->ok() ? static_cast<std::size_t>(expression_->ProgramSize())
+                                          : 0;
+}
+
 bool LinePattern::matches(std::string_view line) const {
   if (!expression_) return true;
   return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *expression_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ class LinePattern {
   const std::string& complaint() const { return complaint_; }
   /// Matches no line if there is a complaint.
   bool matches(std::string_view line) const;
+  /// How many instructions RE2 has made of it, each of which may look at each byte of a line.
+  std::size_t size() const;
 
  private:
   std::string complaint_;

@@ -18,10 +18,6 @@ namespace limits {
 /// batches together keep no more than this either. A single answer may have any size.
 inline constexpr std::size_t kBatchBytesMax = 16 * kMiB;
 
-/// Entries of one batch. Each may be owed an error that is longer than the entry itself, and no
-/// known client sends more than a few.
-inline constexpr std::size_t kBatchCountMax = 10'000;
-
 }  // namespace limits
 
 /// The batches of the client that are not answered yet. Only revision 2025-03-26 has batches: a

@@ -50,6 +50,12 @@ class Exchanges {
     }
   }
   void forget_later() { later_.clear(); }
+  /// Whether one more notification or answer of the client may wait to be sent again.
+  bool has_room_later(const HttpExchange& exchange) const {
+    std::size_t bytes = exchange.line.text().size();
+    for (const ExchangePtr& later : later_) bytes += later->line.text().size();
+    return later_.size() < limits::kHttpWaitingCountMax && bytes <= limits::kHttpWaitingBytesMax;
+  }
   /// The connection of a request has ended. Perhaps the process of the daemon has exited too, which
   /// is seen soon and says more. `why` is a clause for a person.
   void judge_later(ExchangePtr exchange, std::string why, Now now) {
@@ -102,8 +108,9 @@ class Exchanges {
   }
 
   /// Keeps what waits for the rest of its response within `limits::kHttpUnfinishedMax`.
-  void limit_unfinished() {
+  void limit_unfinished(Now now) {
     std::size_t kept = 0;
+    bool is_any_paused = false;
     const HttpExchange* largest = nullptr;
     for (const ExchangePtr& sent : sent_) {
       kept += sent->kept();
@@ -112,9 +119,22 @@ class Exchanges {
     for (const ExchangePtr& sent : sent_) {
       const bool waits = kept > limits::kHttpUnfinishedMax && sent.get() != largest &&
                          sent->kept() > limits::kHttpSmallResponse;
+      is_any_paused = is_any_paused || waits;
       if (std::exchange(sent->is_paused, waits) == waits) continue;
       orders_.push_back({sent->number, waits ? Ordered::What::pause : Ordered::What::go_on});
     }
+    if (!is_any_paused) {
+      awaited_.reset();
+    } else if (!awaited_ || awaited_->number != largest->number ||
+               awaited_->kept != largest->kept()) {
+      awaited_ = {largest->number, largest->kept(), now.steady + limits::kHttpStalledWait};
+    }
+  }
+  /// The response for which others wait, if nothing of it has come for
+  /// `limits::kHttpStalledWait`; otherwise null. It is aborted.
+  ExchangePtr take_stalled(Now now) {
+    if (!awaited_ || !is_due(awaited_->until, now)) return nullptr;
+    return abort(awaited_->number);
   }
 
   /// The client has cancelled a request. A client of the stateless revision cancels by closing the
@@ -156,18 +176,21 @@ class Exchanges {
   /// Whether what was sent must be taken before anything else is sent. What is to be sent later
   /// waits alone, unless the protocol has it come before the rest of its session.
   bool holds() const {
-    const auto is_untaken = [](const ExchangePtr& sent) {
-      const bool is_notification = sent->kind == Kind::notification;
-      return sent->kind == Kind::probe || (is_notification && !is_success(sent->status));
+    const auto is_first = [](const ExchangePtr& one) {
+      return one->asks == HttpExchange::Asks::initialized;
     };
-    const auto is_first = [](const ExchangePtr& later) {
-      return later->asks == HttpExchange::Asks::initialized;
+    const auto is_untaken = [&](const ExchangePtr& sent) {
+      // The body of a refusal may never end.
+      const bool is_done =
+          is_success(sent->status) || (sent->is_refused_for_now() && !is_first(sent));
+      return sent->kind == Kind::probe || (sent->kind == Kind::notification && !is_done);
     };
     return std::any_of(sent_.begin(), sent_.end(), is_untaken) ||
            std::any_of(later_.begin(), later_.end(), is_first);
   }
   std::optional<Instant> next_timeout() const {
     std::optional<Instant> first = judge_at_;
+    if (awaited_) earlier(first, awaited_->until);
     for_each([&](const HttpExchange& one) { earlier(first, one.deadline); });
     return first;
   }
@@ -216,6 +239,13 @@ class Exchanges {
   std::vector<ExchangePtr> later_;
   std::vector<std::pair<ExchangePtr, std::string>> unjudged_;
   std::optional<Instant> judge_at_;
+  /// The response for which others wait: how much of it has come, and until when more must come.
+  struct Awaited {
+    ExchangeId number{};
+    std::size_t kept = 0;
+    Instant until;
+  };
+  std::optional<Awaited> awaited_;
   PolledQueue<Ordered> orders_;
   HttpOrder polled_send_{order::HttpSend{}};
   HttpOrder polled_other_;

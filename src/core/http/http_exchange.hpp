@@ -46,6 +46,8 @@ struct HttpExchange {
   bool has_no_effect() const { return asks == Asks::opening || asks == Asks::discovery; }
 
   bool is_refused() const { return status != 0 && !is_success(status); }
+  /// The daemon may take the same later.
+  bool is_refused_for_now() const { return status == 429 || status == 503; }
   bool is_redirected() const { return status == 307 || status == 308; }
   /// What the body says to a person; may be empty.
   std::string words(const Secrets& secrets) const {

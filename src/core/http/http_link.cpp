@@ -289,7 +289,7 @@ void HttpLink::become_idle() {
 /// What holds whatever has happened: the lines that may be sent are sent, and a child that is being
 /// lost is over as soon as nothing is awaited any more.
 void HttpLink::advance(Now now) {
-  exchanges_.limit_unfinished();
+  exchanges_.limit_unfinished(now);
   if (life_.is_up()) send_what_may(now);
   const bool ends_process = process_.runs() && process_.belongs_to(output_.gen());
   if (life_.is(State::left) && ends_process) become_idle();

@@ -8,8 +8,8 @@
 /// The bounds of `HttpLink`, each with the reason for its number.
 namespace sitter::limits {
 
-/// What may wait for a daemon that is away. Its absence may last while a program of many calls runs
-/// on: half a minute of a few hundred calls a second.
+/// What may wait for a daemon that is away, or that refuses it for now. Its absence may last while
+/// a program of many calls runs on: half a minute of a few hundred calls a second.
 inline constexpr std::size_t kHttpWaitingCountMax = 10'000;
 inline constexpr std::size_t kHttpWaitingBytesMax = 64 * kMiB;
 
@@ -87,6 +87,10 @@ inline constexpr int kHttpRedirectsMax = 5;
 /// complete.
 inline constexpr std::size_t kHttpUnfinishedMax = 64 * kMiB;
 inline constexpr std::size_t kHttpSmallResponse = kMiB;
+
+/// How long this largest response may bring nothing while others wait for it: much longer than any
+/// pause of a daemon that sends tens of MiB.
+inline constexpr Milliseconds kHttpStalledWait{10000};
 
 /// How much of the body of a refusal is kept: enough for any error of JSON-RPC that a model reads.
 inline constexpr std::size_t kHttpErrorBodyMax = 64 * kKiB;

@@ -119,6 +119,14 @@ void Responses::on(const fact::HttpFailed& fact, Now now) {
 }
 
 void Responses::give_up_late(Now now) {
+  if (ExchangePtr stalled = exchanges_.take_stalled(now)) {
+    on_broken(
+        std::move(stalled),
+        fmt::format("nothing more of its answer has come for {}, and other large answers wait "
+                    "for it",
+                    duration_text(limits::kHttpStalledWait)),
+        now);
+  }
   const auto is_late = [&](const ExchangePtr& sent) { return is_due(sent->deadline, now); };
   while (ExchangePtr late = exchanges_.abort_first(is_late)) {
     if (late->is_refused()) {
@@ -225,7 +233,14 @@ void Responses::on_body(HttpExchange& exchange, Now now) {
   }
   const std::string_view text = json_trimmed(exchange.body);
   if (text.starts_with('[') && has_json_grammar(text)) {
-    for (const std::string_view element : json_elements(text)) {
+    const auto elements = json_elements(text);
+    if (elements.size() > limits::kBatchCountMax) {
+      return output_.answer_error(
+          exchange, fmt::format("the server replied with an array of {} messages, and at most {} "
+                                "are accepted. The request may have been carried out",
+                                elements.size(), limits::kBatchCountMax));
+    }
+    for (const std::string_view element : elements) {
       take_text(exchange, std::string(element), now);
     }
   } else {
@@ -325,7 +340,7 @@ void Responses::on_refused(ExchangePtr exchange, Now now) {
     lose_session(status, now);
     if (is_request) output_.refuse(std::move(exchange->line), said, {}, true);
   } else if (!is_request) {
-    const bool is_for_now = status == 429 || status == 503;
+    const bool is_for_now = exchange->is_refused_for_now();
     if (is_for_now && wait_again(exchange, asked, now)) return;
     const bool may_pass = is_for_now || status >= 500;
     if (may_pass && repeat(exchange, std::max(asked, limits::kHttpRetryMin), now)) return;
@@ -472,7 +487,7 @@ bool Responses::wait_again(ExchangePtr& exchange, Milliseconds asked, Now now) {
     // An opening may be part of what waits.
     exchange->until = now.steady + std::max(options_.wait_for_server, limits::kHttpOpeningWaitMin);
   }
-  if (is_due(exchange->until, now)) return false;
+  if (is_due(exchange->until, now) || !exchanges_.has_room_later(*exchange)) return false;
   const Instant at = now.steady + std::max({asked, limits::kHttpRetryMin, life_.next_wait(now)});
   const Instant until = *exchange->until;
   exchanges_.send_later(std::move(exchange), std::min(at, until));

@@ -24,8 +24,9 @@ using Json = nlohmann::json;
 constexpr std::size_t kValueShownMax = 1000;
 constexpr std::size_t kNameShownMax = 100;
 
-/// How much more work it is to match a byte than to read it.
-constexpr std::size_t kMatchShare = 8;
+/// How much more work it is at least to match a byte than to read it. At most it is as much more as
+/// the pattern has instructions.
+constexpr std::size_t kMatchShareMin = 8;
 /// How many parts of a schema may be at work at once. At each level of a value these may be the
 /// part of a property, one in its `anyOf`, the target of a `$ref`, one in the `allOf` of that, and
 /// the target of another `$ref`.
@@ -259,9 +260,11 @@ class JsonSchema::Checker {
   }
 
   Fit match_of(const std::string& pattern, const std::string& text) {
-    if (!may_step(steps_for(pattern.size() + kMatchShare * text.size()))) return Fit::no;
     const auto found = parts_.patterns.find(pattern);
-    if (found == parts_.patterns.end() || !found->second.complaint().empty()) return Fit::perhaps;
+    const bool is_known = found != parts_.patterns.end() && found->second.complaint().empty();
+    const std::size_t share = is_known ? std::max(kMatchShareMin, found->second.size()) : 0;
+    if (!may_step(steps_for(pattern.size() + share * text.size()))) return Fit::no;
+    if (!is_known) return Fit::perhaps;
     return found->second.matches(text) ? Fit::yes : Fit::no;
   }
 

@@ -123,7 +123,7 @@ std::vector<std::string_view> split_objects(std::string_view text) {
   std::vector<std::string_view> objects;
   std::size_t at = 0;
   int unclosed = 0;
-  while ((at = text.find('{', at)) != text.npos) {
+  while (objects.size() < limits::kBatchCountMax && (at = text.find('{', at)) != text.npos) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
       // Each brace that is never closed costs a look at the whole rest of the line.

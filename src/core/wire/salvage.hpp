@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,14 @@
 // the wanted part may come after it.
 
 namespace sitter {
+
+namespace limits {
+
+/// How many messages one line or body may hold, in either direction. Each may be owed an error that
+/// is longer than the message itself, and no known client or server sends more than a few.
+inline constexpr std::size_t kBatchCountMax = 10'000;
+
+}  // namespace limits
 
 /// The raw id of a line that cannot be read as a whole. If the line begins as an object, it is the
 /// value of a member "id" at the top level, as far as braces and strings can be followed; otherwise
@@ -28,7 +37,7 @@ std::string too_long_text(std::uint64_t size);
 
 /// The objects in a line that is not one object: several objects in a row, in an array, or among
 /// other text. Braces are matched outside strings. An object that is not closed counts as text, and
-/// so do the values in it.
+/// so do the values in it, and whatever comes after `limits::kBatchCountMax` objects.
 std::vector<std::string_view> split_objects(std::string_view text);
 
 /// The texts around these objects of the line, trimmed, without what only separates the elements of
