@@ -66,6 +66,8 @@ struct ChildStartFailed {
   /// A daemon that is not started here cannot be reached. It may come later, so the start is to be
   /// ordered again after this time.
   std::optional<Milliseconds> again_after = {};
+  /// The bridge may open no more files at this moment; a later start may succeed.
+  bool is_out_of_files = false;
 };
 /// The child is over, and has no exit status, because its process is not ours: the connection to a
 /// daemon was lost, or the daemon has forgotten the session. Nothing comes from the child any more.

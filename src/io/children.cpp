@@ -100,8 +100,13 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
     tell_keeper_over(gen);
     if (!is_errand(gen)) last_binary_ = std::move(binary);
-    return fact::ChildStartFailed{gen, std::move(failure->reason),
-                                  failure->is_file_busy && !is_build(gen), failure->is_missing};
+    return fact::ChildStartFailed{
+        .gen = gen,
+        .reason = std::move(failure->reason),
+        .is_file_busy = failure->is_file_busy && !is_build(gen),
+        .is_missing = failure->is_missing,
+        .is_out_of_files = failure->is_out_of_files,
+    };
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;

@@ -128,11 +128,11 @@ TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {
   plays_starts = false;
   start(1);
   done();
-  fails_to_start(1, "text file busy", true);
+  fails_to_start(1, {.reason = "text file busy", .is_file_busy = true});
   EXPECT_THAT(done(), IsEmpty());
   next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
-  fails_to_start(1, "no such file");
+  fails_to_start(1, {.reason = "no such file"});
   EXPECT_THAT(done(), Contains("child 1 failed: no such file"));
 }
 
@@ -140,7 +140,7 @@ TEST_F(CliServerTest, AToolThatDoesNotExistMayBeBuilt) {
   plays_starts = false;
   start(1);
   done();
-  fails_to_start(1, "no such file", false, true);
+  fails_to_start(1, {.reason = "no such file", .is_missing = true});
   EXPECT_THAT(done(), ElementsAre("child 1 is missing: no such file"));
 }
 
@@ -153,7 +153,7 @@ TEST_F(CliServerTest, ABusyFileIsTriedAgainForACallThatHasWaited) {
   done();
   plays_starts = false;
   exits(2, 0);
-  fails_to_start(3, "text file busy", true);
+  fails_to_start(3, {.reason = "text file busy", .is_file_busy = true});
   EXPECT_THAT(done(), ElementsAre("run 3: list", text_answer(7, "")));
   plays_starts = true;
   time_passes(limits::kBusyFileInterval);
@@ -276,14 +276,14 @@ TEST_F(CliServerTest, AnExitCodeMayBeGood) {
 TEST_F(CliServerTest, ARunThatCannotBeStartedIsAnError) {
   plays_starts = false;
   start(1);
-  fails_to_start(1, "x", true);
+  fails_to_start(1, {.reason = "x", .is_file_busy = true});
   plays_starts = true;
   next_deadline_comes();
   writes(1, kNotes);
   exits(1, 0);
   plays_starts = false;
   call(1, 7, "list");
-  fails_to_start(2, "there is no ./notes");
+  fails_to_start(2, {.reason = "there is no ./notes"});
   EXPECT_THAT(done().back(),
               HasSubstr("[mcp-sitter] `list` could not be run: there is no ./notes"));
 }
@@ -361,6 +361,24 @@ TEST_F(CliServerTest, LimitsConcurrentRunsAndQueuesTheOthersInOrder) {
   for (const int run : {2, 4}) exits(run, 0);
   exits(5, 0);
   done();
+}
+
+TEST_F(CliServerTest, ARunThatCanOpenNoFilesWaitsForTheEndOfAnother) {
+  open(1);
+  call(1, 1, "list");
+  done();
+  plays_starts = false;
+  call(1, 2, "list");
+  call(1, 3, "list");
+  EXPECT_THAT(done(), ElementsAre("run 3: list", "run 4: list"));
+  for (const int run : {3, 4}) fails_to_start(run, {.is_out_of_files = true});
+  time_passes(limits::kCallTimeoutDefault - Milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  exits(2, 0);
+  EXPECT_THAT(done(), ElementsAre("run 3: list", "run 4: list", text_answer(1, "")));
+  // No other run goes that could give files back.
+  for (const int run : {3, 4}) fails_to_start(run, {.reason = "x", .is_out_of_files = true});
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("could not be run: x"), HasSubstr("x")));
 }
 
 TEST_F(CliServerTest, ACallHasALimitOfTime) {

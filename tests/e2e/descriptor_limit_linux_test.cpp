@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "support/http_daemon.hpp"
+#include "support/own_descriptor.hpp"
 #include "support/scripted_client.hpp"
 #include "support/short_run.hpp"
 #include "support/temporary_directory.hpp"
@@ -18,7 +22,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::EndsWith;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 /// How many descriptors are left for the start of a process, which takes nine. Three of the process
 /// before it may come back at any moment.
@@ -93,6 +99,49 @@ TEST(FewDescriptors, ACommandThatCannotRunIsToldAndTheNextOneRuns) {
     files.end();
     EXPECT_EQ(client.text_of_call("tell"), "said\n") << left;
   }
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(FewDescriptors, CallsOfAToolWaitForEachOther) {
+  const TemporaryDirectory directory;
+  directory.write("tools.json",
+                  R"json([{"name": "tell", "cli_command": ["-c", "sleep 0.1; echo said"]}])json");
+  ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
+                         .command = {},
+                         .cwd = directory.path()});
+  client.open();
+  client.text_of_call("tell");
+  FewFiles files(client);
+  files.leave(14);
+  for (int id = 1; id <= 10; ++id) client.call(id, "tell");
+  for (int id = 1; id <= 10; ++id) EXPECT_EQ(text_of(client.answer(id)["result"]), "said\n") << id;
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(FewDescriptors, ConnectionsOfCtlLeaveFilesForAStart) {
+  const TemporaryDirectory runtime, temporary;
+  ScriptedClient client(
+      {.environment = {"XDG_RUNTIME_DIR=" + runtime.path(), "TMPDIR=" + temporary.path()}});
+  client.open();
+  client.echo("a");
+  FewFiles files(client);
+  files.leave(18);
+  const std::string path =
+      runtime / ("mcp-sitter/" + std::to_string(client.program().pid()) + ".sock");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  std::vector<OwnDescriptor> connections;
+  int held = 0;
+  for (int count = 0; count < 40; ++count) {
+    const int number = connections.emplace_back(socket(AF_UNIX, SOCK_STREAM, 0)).number();
+    ASSERT_EQ(connect(number, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    char first = 0;
+    held += read(number, &first, 1) == 1 ? 1 : 0;
+  }
+  EXPECT_THAT(held, AllOf(Gt(0), Lt(40)));
+  client.text_of_call("sitter_kill");
+  EXPECT_THAT(client.echo("b"), AllOf(HasSubstr("server restarted"), EndsWith("b")));
   EXPECT_EQ(client.end(), 0);
 }
 

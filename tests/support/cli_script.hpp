@@ -70,10 +70,10 @@ class CliServerTest : public Script {
   void writes_error(int run, std::string_view line) {
     fact(fact::ChildErrorLine{number(run), line, 0});
   }
-  void fails_to_start(int run, const std::string& why, bool is_busy = false,
-                      bool is_missing = false) {
+  void fails_to_start(int run, fact::ChildStartFailed failed) {
     running_.erase(run);
-    fact(fact::ChildStartFailed{number(run), why, is_busy, is_missing});
+    failed.gen = number(run);
+    fact(failed);
   }
   /// The process ends, and nothing of it is left.
   void exits(int run, int code, const std::string& with_signal = {}) {

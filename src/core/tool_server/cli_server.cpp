@@ -136,6 +136,7 @@ void CliServer::settle() {
       finish(over);
     }
     run = runs_.erase(run);
+    waits_for_files_ = false;
   }
   begin_waiting();
   for (auto one = signallings_.begin(); one != signallings_.end();) {

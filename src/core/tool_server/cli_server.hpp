@@ -181,6 +181,8 @@ class CliServer {
   /// In the order of the calls.
   std::list<Run> runs_;
   Generation last_run_ = kFirstRun + 1;
+  /// A run could open no files. The end of another gives some back.
+  bool waits_for_files_ = false;
   std::list<Signalling> signallings_;
   std::list<Parked> parked_;
 

@@ -38,6 +38,7 @@ Run& CliServer::add_run(Generation child) { return runs_.emplace_back(--last_run
 
 /// Begins the calls that have waited longest, as many as may run at once.
 void CliServer::begin_waiting() {
+  if (waits_for_files_) return;
   auto going =
       static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [](const Run& run) {
         return !run.is_waiting && !run.is_description();
@@ -87,7 +88,18 @@ void CliServer::on(const fact::ChildStarted& fact) {
 }
 
 void CliServer::on(const fact::ChildStartFailed& fact) {
-  if (Run* const run = find_run(fact.gen)) run->life.on_start_failed(fact, now_);
+  Run* const run = find_run(fact.gen);
+  if (run == nullptr) return;
+  const bool others_go = std::any_of(runs_.begin(), runs_.end(), [&](const Run& other) {
+    return &other != run && other.life.pid() != 0;
+  });
+  if (fact.is_out_of_files && others_go && !run->is_description()) {
+    run->is_waiting = true;
+    run->limit.reset();
+    waits_for_files_ = true;
+  } else {
+    run->life.on_start_failed(fact, now_);
+  }
 }
 
 void CliServer::on(const fact::RunOutput& fact) {

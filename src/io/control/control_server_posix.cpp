@@ -29,6 +29,9 @@ constexpr std::size_t kControlConnectionsMax = 64;
 constexpr std::size_t kControlLineMax = 64 * limits::kKiB;
 constexpr std::size_t kControlQueueMax = 4 * limits::kMiB;
 
+/// How many files a new connection leaves for the server. A start takes nine.
+constexpr std::size_t kControlFilesLeft = 10;
+
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
@@ -135,7 +138,8 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   void take(stream_protocol::socket socket) {
     error_code error;
     socket.non_blocking(true, error);
-    const bool has_room = connections_.size() < kControlConnectionsMax;
+    const bool has_room =
+        connections_.size() < kControlConnectionsMax && may_open_files(kControlFilesLeft);
     if (error || !has_room || !platform::is_own_peer(socket.native_handle())) return;
     const ControlId id = ++last_id_;
     connections_.emplace(id, std::make_shared<Connection>(std::move(socket)));

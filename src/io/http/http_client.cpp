@@ -295,7 +295,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
       const bool is_early = time() < connection.idle_until;
       close(connection);
       if (is_early) tell(fact::HttpIdleClosed{});
-    } else if (connection.phase == Connection::Phase::opening && !may_open_file()) {
+    } else if (connection.phase == Connection::Phase::opening && !may_open_files(1)) {
       on_no_descriptor(connection);
     } else if (connection.phase == Connection::Phase::opening) {
       fail(connection, Kind::not_connected,

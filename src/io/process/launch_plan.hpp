@@ -47,6 +47,8 @@ struct LaunchFailure {
   bool is_file_busy = false;
   /// No file has the name of the command.
   bool is_missing = false;
+  /// This process may open no more files at this moment.
+  bool is_out_of_files = false;
 };
 
 /// What a request means on this system at this moment.

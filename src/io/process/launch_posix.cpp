@@ -306,6 +306,8 @@ std::string reason_of(int error, const std::string& program) {
   }
 }
 
+bool is_out_of_files(int error) { return error == EMFILE || error == ENFILE; }
+
 LaunchFailure diagnose(int error, const LaunchPlan& plan) {
   struct stat facts {};
   if (stat(plan.cwd.c_str(), &facts) != 0) {
@@ -314,7 +316,7 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
   // The interpreter or the loader of a file may be missing, too.
   const bool is_missing = error == ENOENT && stat(plan.program.c_str(), &facts) != 0;
   return {"can't start " + plan.program + ": " + reason_of(error, plan.program), error == ETXTBSY,
-          is_missing};
+          is_missing, is_out_of_files(error)};
 }
 
 }  // namespace
@@ -327,8 +329,10 @@ std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned, Gener
   StandardDescriptorsTaken taken;
   std::optional<Pipes> pipes = open_pipes();
   if (!pipes) {
-    return LaunchFailure{"no pipe could be made for the child: " +
-                         std::string(std::strerror(errno))};
+    const int error = errno;
+    return LaunchFailure{
+        .reason = "no pipe could be made for the child: " + std::string(std::strerror(error)),
+        .is_out_of_files = is_out_of_files(error)};
   }
   Started started = start(plan, *pipes, gen, keeper);
   if (started.error != 0) return diagnose(started.error, plan);

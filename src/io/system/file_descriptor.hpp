@@ -36,8 +36,8 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-/// Whether this process may open another file at this moment.
-bool may_open_file();
+/// Whether this process may open so many more files at this moment.
+bool may_open_files(std::size_t count);
 
 /// The bytes of a file. Nothing if it cannot be read or has more than `size_max` bytes; `problem`
 /// then says why, as a clause for a person. Never waits for a FIFO or a device.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "io/system/file_descriptor.hpp"
 
@@ -14,9 +15,13 @@ void FileDescriptor::close() {
   if (is_open()) ::close(release());
 }
 
-bool may_open_file() {
-  const FileDescriptor opened(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  return opened.is_open() || (errno != EMFILE && errno != ENFILE);
+bool may_open_files(std::size_t count) {
+  std::vector<FileDescriptor> opened;
+  while (opened.size() < count) {
+    opened.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!opened.back().is_open()) return errno != EMFILE && errno != ENFILE;
+  }
+  return true;
 }
 
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
