@@ -285,8 +285,9 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
     options.daemon = std::get<HttpBackend::Options>(std::move(http));
-    options.bridge.secret_headers = options.daemon->link.headers;
-    options.log.secrets = Secrets(options.daemon->link.headers);
+    const HttpLink::Options& link = options.daemon->link;
+    options.bridge.secret_headers = secret_headers(link.headers, link.url.target);
+    options.log.secrets = Secrets(options.bridge.secret_headers);
     options.bridge.url = options.daemon->link.url.shown();
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
     options.daemon->link.wait_for_server = options.bridge.wait_for_server;

@@ -82,13 +82,25 @@ Json asked_of(const Request& request, const Json& entry) {
   return request.always_load ? with_tools_loaded(entry, request.client->spelling) : entry;
 }
 
+/// A line that names the variable with the address; empty if there is none.
+std::string variable_note(const Json& entry, const Spelling& spelling) {
+  const Words words = read_server(entry, spelling).words;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto option = std::find(words.begin(), end, "--http-env");
+  if (option == end || std::next(option) == end) return {};
+  return fmt::format(
+      "note: the URL has a query, which may be secret, and others can read arguments; so it is in "
+      "the variable {} of the entry\n",
+      *std::next(option));
+}
+
 Planned wrapped_entry(const Request& request, const Surroundings& here, const Place& place,
                       const Json& entry) {
   const Spelling& spelling = request.client->spelling;
   const Server server = read_server(entry, spelling);
   if (is_wrapped(server.words)) {
     const Json changed =
-        asked_of(request, with_words(entry, spelling, words_again(request, server.words)));
+        asked_of(request, with_words(entry, spelling, words_again(request, place, server.words)));
     const bool asks_nothing = request.build.empty() && request.watch.empty() && !request.no_build &&
                               !request.no_watch && !request.always_load;
     if (!asks_nothing) return {changed, {}, {}, true};
@@ -111,15 +123,11 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
     }
     Words checked = {"--http", server.url};
     for (const auto& [name, value] : server.headers) {
-      checked.insert(checked.end(), {"--header", name + "=x"});
+      checked.insert(checked.end(), {"--header", name + "=" + value});
     }
-    check_words(checked);
+    check_words(checked, entry_name(request, place));
     const Json changed = asked_of(request, over_stdio(entry, spelling, own));
-    const Words words = read_server(changed, spelling).words;
-    if (words[own.size()] != "--http-env") return {changed};
-    return {changed, fmt::format("note: the URL has a query, which may be secret, and others can "
-                                 "read arguments; so it is in the variable {} of the entry\n",
-                                 words[own.size() + 1])};
+    return {changed, variable_note(changed, spelling)};
   }
   const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
   return {asked_of(request, with_words(entry, spelling, joined(own, behind.words))),
@@ -262,7 +270,8 @@ std::string add(const Request& request, const Surroundings& here) {
                       "mcp-sitter in front of it",
                       request.name, place.file, client.name, request.name)};
     }
-    return {entry, behind.guessed + warning_about(behind.words),
+    return {entry,
+            behind.guessed + warning_about(behind.words) + variable_note(entry, client.spelling),
             fmt::format("try it: mcp-sitter doctor {}\n", typed(behind.words))};
   });
 }

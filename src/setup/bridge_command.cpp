@@ -86,11 +86,11 @@ BridgeWords words_for(const Request& request, const Words& server, const std::st
                       const Place& place, const Surroundings& here) {
   BridgeWords words = own_options(request, server, cwd, place, here);
   words.words = joined(joined(std::move(words.words), {"--"}), server);
-  check_words(words.words);
+  check_words(words.words, entry_name(request, place));
   return words;
 }
 
-Words words_again(const Request& request, const Words& wrapped) {
+Words words_again(const Request& request, const Place& place, const Words& wrapped) {
   Words removed;
   if (request.no_build || !request.build.empty()) removed = {"--build", "--build-cwd"};
   if (request.no_watch || !request.watch.empty()) removed.emplace_back("--watch");
@@ -99,7 +99,8 @@ Words words_again(const Request& request, const Words& wrapped) {
   const bool has_variable = std::find(words.begin(), words.end(), "--http-env") != words.end();
   check_words(
       arguments_of(with_options(words, {"--header-env", "--http-env"},
-                                has_variable ? Words{"--http", "http://127.0.0.1/"} : Words())));
+                                has_variable ? Words{"--http", "http://127.0.0.1/"} : Words())),
+      entry_name(request, place));
   return words;
 }
 
@@ -112,7 +113,7 @@ BridgeWords words_for_new(const Request& request, const Place& place, const Surr
       throw Failure{"put --build and --watch after mcp-sitter, where its other options are", 2};
     }
     const Words words(request.command.begin() + 1, request.command.end());
-    check_words(words);
+    check_words(words, entry_name(request, place));
     return {words, {}};
   }
   // The client may start the server in any folder.
@@ -120,14 +121,19 @@ BridgeWords words_for_new(const Request& request, const Place& place, const Surr
   BridgeWords options =
       own_options(request, request.command, place.is_in_project ? "" : here.project, place, here);
   options.words = joined(joined(joined(cwd, options.words), {"--"}), request.command);
-  check_words(options.words);
+  check_words(options.words, entry_name(request, place));
   return options;
 }
 
-void check_words(const Words& words) {
+std::string entry_name(const Request& request, const Place& place) {
+  return fmt::format("'{}' in {}", one_line(request.name), place.file);
+}
+
+void check_words(const Words& words, const std::string& entry) {
   const auto parsed = parse_options(words);
   if (const auto* const refusal = std::get_if<Refusal>(&parsed)) {
-    throw Failure{fmt::format("mcp-sitter would not start: {}", sentence_of(*refusal)), 2};
+    throw Failure{
+        fmt::format("{}: mcp-sitter would not start with it: {}", entry, sentence_of(*refusal)), 2};
   }
 }
 

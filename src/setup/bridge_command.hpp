@@ -23,14 +23,17 @@ BridgeWords words_for(const Request& request, const Words& server, const std::st
 
 /// The words of a wrapped server with the options of the request instead of its own. Throws Failure
 /// as above.
-Words words_again(const Request& request, const Words& wrapped);
+Words words_again(const Request& request, const Place& place, const Words& wrapped);
 
 /// The words for a new server. The command may be a whole command line of mcp-sitter, for what the
 /// options of `setup` do not say (--cli, --http, --env). Throws Failure as above.
 BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here);
 
-/// Throws Failure if mcp-sitter would not start with these words.
-void check_words(const Words& words);
+/// The entry of the request, for a message.
+std::string entry_name(const Request& request, const Place& place);
+
+/// Throws Failure, which names the entry, if mcp-sitter would not start with these words.
+void check_words(const Words& words, const std::string& entry);
 
 /// A line about a server that cannot be started now; empty if it can.
 std::string warning_about(const Words& words);

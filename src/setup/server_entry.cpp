@@ -156,6 +156,13 @@ std::string add_variable(Json& environment, std::string name, const std::string&
   return name;
 }
 
+/// The words that name an address; a variable holds it if its query may be secret, since others can
+/// read arguments.
+Words address_words(const std::string& url, Json& environment) {
+  if (url.find_first_of("?#") == url.npos) return {"--http", url};
+  return {"--http-env", add_variable(environment, "MCP_SITTER_URL", url)};
+}
+
 /// Puts a member behind another one, or replaces it in its place.
 void put_behind(Json& object, std::string_view key, Json value, std::string_view neighbour) {
   if (object.contains(key)) {
@@ -321,10 +328,20 @@ Words with_options(const Words& wrapped, const Words& removed, const Words& adde
   return joined(std::move(words), split.rest);
 }
 
-Json entry_of(const Words& words, const Spelling& spelling) {
+Json entry_of(Words words, const Spelling& spelling) {
+  Json environment = Json::object();
+  for (const GivenOption& option :
+       split_words_of(words).options.value_or(std::vector<GivenOption>())) {
+    if (option.name != "--http") continue;
+    const std::string& word = option.words.back();
+    const bool is_joined = option.words.size() == 1;
+    const std::string url = is_joined ? word.substr(word.find('=') + 1) : word;
+    words = with_options(words, {option.name}, address_words(url, environment));
+  }
   Json part = Json::object();
   if (!spelling.stdio_type.empty()) part["type"] = spelling.stdio_type;
   set_words(part, spelling, words);
+  if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);
   if (spelling.nested.empty()) return part;
   Json entry = Json::object();
   entry[std::string(spelling.nested)] = std::move(part);
@@ -355,13 +372,13 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   }
   const auto found = part.find(spelling.environment);
   Json environment = found == part.end() ? Json::object() : *found;
-  if (server.url.find('?') == server.url.npos) {
-    words.insert(words.end(), {"--http", server.url});
-  } else {
-    words.insert(words.end(),
-                 {"--http-env", add_variable(environment, "MCP_SITTER_URL", server.url)});
-  }
+  words = joined(std::move(words), address_words(server.url, environment));
   for (const auto& [name, value] : server.headers) {
+    // No variable may be empty.
+    if (value.empty()) {
+      words.insert(words.end(), {"--header", name + "="});
+      continue;
+    }
     const std::string variable = add_variable(environment, variable_for(name), value);
     words.insert(words.end(), {"--header-env", name + "=" + variable});
   }

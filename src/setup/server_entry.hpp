@@ -44,8 +44,8 @@ Words words_behind(const Words& wrapped);
 /// the place of the first of them, or before the others.
 Words with_options(const Words& wrapped, const Words& removed, const Words& added);
 
-/// A new entry that runs these words.
-Json entry_of(const Words& words, const Spelling& spelling);
+/// A new entry that runs these words. A URL with a query is treated as in `over_stdio`.
+Json entry_of(Words words, const Spelling& spelling);
 
 /// The entry with these words in place of its command.
 Json with_words(const Json& entry, const Spelling& spelling, const Words& words);

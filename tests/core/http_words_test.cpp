@@ -257,6 +257,21 @@ TEST(Secrets, AreFoundWithTheEscapesOfJson) {
     EXPECT_EQ(secrets.masked(std::string("x ") + written + " y"), "x *** y") << written;
   }
   EXPECT_EQ(secrets.masked(R"(ab\/\u0023c, ab\n, \u12, \)"), R"(ab\/\u0023c, ab\n, \u12, \)");
+  const Secrets others(Headers{{"X-Key", "user-1"}, {"X-Sign", "sign-\U0001f600"}});
+  EXPECT_EQ(others.masked(R"(\u0075ser-1, sign-\ud83d\ude00, C:\user-1)"), R"(***, ***, C:***)");
+}
+
+TEST(Secrets, AreFoundWithTheEscapesOfAUrl) {
+  const Secrets secrets(Headers{{"X-Key", "ab/c=d"}, {"X-Other", "12%2F456"}});
+  EXPECT_EQ(secrets.masked("?a=ab%2Fc%3dd&b=12/456 or %61b/c=d, 12%2F456"),
+            "?a=***&b=*** or ***, ***");
+  EXPECT_EQ(secrets.masked("ab%2fc%3de and 100 %"), "ab%2fc%3de and 100 %");
+}
+
+TEST(Secrets, AreWhatStandsInTheQueryOfTheUrl) {
+  const Secrets secrets(secret_headers({}, "/mcp?t=a&api_key=123%2F456"));
+  EXPECT_EQ(secrets.masked("no api_key=123%2F456, 123/456, t=a"), "no ***, ***, t=a");
+  EXPECT_TRUE(secret_headers({}, "/mcp").empty());
 }
 
 TEST(Secrets, AreHiddenInPartWhereATextIsCut) {

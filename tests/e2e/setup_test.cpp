@@ -331,6 +331,29 @@ TEST_F(Setup, AnAddressWithAQueryIsInNoArgument) {
   EXPECT_EQ(entry_in(file)["alwaysLoad"], true);
   expect_done({"claude", "--undo", "a"});
   EXPECT_EQ(contents_of(file), text);
+
+  for (const Words& address : {Words{"--http", "http://127.0.0.1:9/?key=hidden7"},
+                               {"--http=http://127.0.0.1:9/#hidden7"}}) {
+    Words words = {"claude", "b", "--scope", "project", "--", "mcp-sitter", "--log-level", "debug"};
+    words.insert(words.end(), address.begin(), address.end());
+    EXPECT_THAT(expect_done(words), HasSubstr("the variable MCP_SITTER_URL of the entry"));
+    const Json entry = entry_in(file, "b");
+    EXPECT_EQ(entry["args"], Json({"--log-level", "debug", "--http-env", "MCP_SITTER_URL"}));
+    EXPECT_THAT(entry["env"]["MCP_SITTER_URL"], HasSubstr("hidden7"));
+    expect_done({"claude", "--undo", "b"});
+  }
+}
+
+TEST_F(Setup, HeadersOfEveryKindAreTakenOrRefusedAtOnce) {
+  const std::string file = project_.write(
+      ".mcp.json",
+      R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/", "headers": {"K": ""}},)"
+      R"( "b": {"type": "http", "url": "http://127.0.0.1:9/", "headers": {"K": "hidden\n7"}}}})");
+  expect_done({"claude", "--wrap", "a"});
+  EXPECT_EQ(entry_in(file)["args"], Json({"--http", "http://127.0.0.1:9/", "--header", "K="}));
+  EXPECT_THAT(refusal({"claude", "--wrap", "b"}, 2),
+              AllOf(HasSubstr("'b' in " + file), HasSubstr("the value of 'K' has characters"),
+                    Not(HasSubstr("hidden"))));
 }
 
 TEST_F(Setup, AnAddressThatWasEditedSinceIsNotGivenBack) {

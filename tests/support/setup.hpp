@@ -46,8 +46,8 @@ class SetupTest : public ::testing::Test {
   }
 
   /// The entry of the server `a` in a file of JSON.
-  static Json entry_in(const std::string& file) {
-    return Json::parse(contents_of(file))["mcpServers"]["a"];
+  static Json entry_in(const std::string& file, const std::string& name = "a") {
+    return Json::parse(contents_of(file))["mcpServers"][name];
   }
 
   /// The names of all files in HOME and in the project with their bytes and modes.

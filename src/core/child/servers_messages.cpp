@@ -52,13 +52,13 @@ ClientRequest* Servers::find_sent(const Child& child, std::string_view raw_id) {
 
 bool Servers::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
-  ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
-                            text.size() - std::min(text.size(), kept));
+  const std::string shown = secrets_.masked(text.substr(0, kept), text.size() > kept);
+  ring_of(child).add_stdout(child.gen(), shown, text.size() - std::min(text.size(), kept));
   if (const Announcement announcement = announcement_in(text); announcement != Announcement::none) {
     expect_own_restart(child, announcement);
     return false;
   }
-  if (!history_.add_noise(child.gen(), text.substr(0, kept))) return false;
+  if (!history_.add_noise(child.gen(), shown)) return false;
   out_.log(Level::warn, fmt::format("child {} {} what is not a message: {}", child.gen(),
                                     traits_.wrote_noise, history_.noise()->first_line));
   return true;

@@ -10,7 +10,7 @@ using Of = fact::ChildLost::Of;
 
 HttpLink::HttpLink(Options options)
     : options_(std::move(options)),
-      output_(options_.headers),
+      output_(secret_headers(options_.headers, options_.url.target)),
       life_(options_.url.is_loopback()),
       process_(options_.startup_timeout),
       session_(options_.url, options_.headers, options_.sitter_version),

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/ascii.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
+#include "core/http/url.hpp"
 
 namespace sitter {
 namespace {
 
-constexpr std::string_view kBetweenWords = " \t;,\"";
+constexpr std::string_view kBetweenWords = " \t;,\"&?";
 
 bool is_scheme(std::string_view word) {
   return std::all_of(word.begin(), word.end(), is_ascii_letter);
@@ -25,13 +27,20 @@ std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_
     const std::size_t escape = at;
     while (at < text.size() && text[at] == '\\' && word.front() != '\\') ++at;
     const std::string_view rest = text.substr(at);
-    std::size_t size = rest.starts_with(word.front()) ? 1 : 0;
-    std::size_t read = size;
-    if (size == 0 && at > escape && rest.starts_with('u')) {
-      const auto character = json_decoded(fmt::format("\"\\{}\"", rest.substr(0, 5)));
-      if (character && word.starts_with(*character)) size = character->size();
-      read = 5;
+    std::size_t size = 0;
+    std::size_t read = 0;
+    if (at > escape && rest.starts_with('u')) {
+      // A character beyond U+FFFF is written as a pair.
+      for (read = 5; size == 0; read = 11) {
+        const auto character = json_decoded(fmt::format("\"\\{}\"", rest.substr(0, read)));
+        if (character && word.starts_with(*character)) size = character->size();
+        if (size > 0 || read == 11) break;
+      }
+    } else if (rest.starts_with('%') && word.front() != '%') {
+      read = 3;
+      if (percent_decoded(rest.substr(0, read)) == word.substr(0, 1)) size = 1;
     }
+    if (size == 0 && rest.starts_with(word.front())) size = read = 1;
     if (size == 0) return is_cut && read >= rest.size() ? text.size() : 0;
     word.remove_prefix(size);
     at += read;
@@ -41,9 +50,19 @@ std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_
 
 }  // namespace
 
+std::vector<HttpHeader> secret_headers(std::vector<HttpHeader> headers, std::string_view target) {
+  const std::size_t query = target.find('?');
+  if (query != target.npos) headers.push_back({"query", std::string(target.substr(query))});
+  return headers;
+}
+
 Secrets::Secrets(const std::vector<HttpHeader>& headers) {
   const auto add = [this](std::string_view word) {
     if (word.size() >= limits::kSecretMin) words_.emplace_back(word);
+    std::string decoded = percent_decoded(word);
+    if (decoded != word && decoded.size() >= limits::kSecretMin) {
+      words_.push_back(std::move(decoded));
+    }
   };
   for (const HttpHeader& header : headers) {
     const std::string_view value = header.value;

@@ -17,9 +17,13 @@ inline constexpr std::size_t kSecretMin = 6;
 
 }  // namespace limits
 
-/// What must not be shown of the headers that the user has set: their values, the words of a value
-/// but for the name of a scheme such as "Bearer", and what a word gives a name, as a cookie does.
-/// Shorter texts than `limits::kSecretMin` bytes occur in any text and are no secrets.
+/// The headers that the user has set, and as one more what stands in the target of the URL behind
+/// its path.
+std::vector<HttpHeader> secret_headers(std::vector<HttpHeader> headers, std::string_view target);
+
+/// What must not be shown of such headers: their values, the words of a value but for the name of a
+/// scheme such as "Bearer", and what a word gives a name, as a cookie does, or a query. Shorter
+/// texts than `limits::kSecretMin` bytes occur in any text and are no secrets.
 ///
 /// They are hidden in texts for people. A message passes as it is, because a header may have the
 /// value of an id or of a member's name. A text is cut after its secrets are hidden, so that no
@@ -30,7 +34,7 @@ class Secrets {
   explicit Secrets(const std::vector<HttpHeader>& headers);
 
   /// The text with "***" in the place of each secret, also where it is written with the escapes of
-  /// JSON. `is_cut`: the text may end within a secret.
+  /// JSON or of a URL. `is_cut`: the text may end within a secret.
   std::string masked(std::string_view text, bool is_cut = false) const;
   /// `sitter::brief` of the text without its secrets.
   std::string brief(std::string_view bytes, std::size_t bytes_max) const;

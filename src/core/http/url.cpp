@@ -289,4 +289,15 @@ std::optional<Url> resolve_location(const Url& base, std::string_view location) 
   return parse_url(absolute(base, location), ignored);
 }
 
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+    if (low >= 0) i += 2;
+    decoded += low >= 0 ? static_cast<char>(high * 16 + low) : text[i];
+  }
+  return decoded;
+}
+
 }  // namespace sitter

@@ -38,4 +38,7 @@ std::optional<Url> parse_url(std::string_view text, std::string& error);
 /// 5.2). Empty if it is no http or https URL.
 std::optional<Url> resolve_location(const Url& base, std::string_view location);
 
+/// The text with each "%41" as the byte that it stands for (RFC 3986, 2.1). Anything else stays.
+std::string percent_decoded(std::string_view text);
+
 }  // namespace sitter
