@@ -357,13 +357,13 @@ int run(const std::vector<std::string>& words) {
   command("reload", "build, replace the server, and print the result")
       ->add_option("--mode", mode, "what happens first (default swap)")
       ->type_name("swap|kill-first")
-      ->check(CLI::IsMember({"swap", "kill-first"}));
+      ->check(one_of({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");
   CLI::App* const stderr_command = command("stderr", "show what the server wrote to stderr");
   stderr_command
       ->add_option("--lines", lines, "how many of the newest lines, 1 to 1000 (default 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, static_cast<int>(limits::kShownLinesMax)));
+      ->check(whole_number(1, static_cast<int>(limits::kShownLinesMax)));
   stderr_command->add_option("--grep", grep, "only lines that match (RE2 syntax)")
       ->type_name("PATTERN");
   stderr_command->add_flag("--follow,-f", follows, "also show new lines as the server writes them");

@@ -45,7 +45,7 @@ std::string wrong_words(const CLI::App& app, const std::vector<std::string>& wor
       continue;
     return unknown_option(app, name);
   }
-  return one_line(error.what());
+  return one_line(complaint_of(error));
 }
 
 }  // namespace sitter

@@ -113,7 +113,7 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const RawOption
 }
 
 /// Removes the full stop that the parser writes.
-std::string sentence(const char* text) {
+std::string sentence(const std::string& text) {
   std::string line = brief(text, kSentenceShownMax);
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   return line;
@@ -161,7 +161,7 @@ std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::stri
   } catch (const CLI::CallForVersion&) {
     return Refusal{fmt::format("mcp-sitter {}\n", kVersion), 0};
   } catch (const CLI::ParseError& error) {
-    return usage_error(sentence(error.what()));
+    return usage_error(sentence(complaint_of(error)));
   }
   if (raw.where) return path_of_program();
   for (const CLI::Option* const option : app.get_options()) {

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <utility>
@@ -34,36 +34,24 @@ constexpr int kMaxRestartsMax = 10000;
 /// Each run takes three pipes, and a system allows a few thousand open files.
 constexpr int kCallsMax = 256;
 
-using Check = std::function<std::string(const std::string&)>;
-
 CLI::Option* value(CLI::Option* option, const char* name) {
   return option->type_name(name)->allow_extra_args(false);
 }
 
 /// The name of the value shows the words, with a bar between them.
 CLI::Option* choice(CLI::Option* option, const std::vector<std::string>& words) {
-  return value(option, fmt::format("{}", fmt::join(words, "|")).c_str())
-      ->check(CLI::IsMember(words));
-}
-
-Check whole_number(int min, int max) {
-  return [min, max](const std::string& text) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, number);
-    const bool is_good =
-        read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
-    return is_good
-               ? std::string()
-               : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min, max);
-  };
+  return value(option, fmt::format("{}", fmt::join(words, "|")).c_str())->check(one_of(words));
 }
 
 CLI::Option* seconds(CLI::Option* option, double min, double max) {
-  // NaN passes a range check.
-  return value(option, "SECONDS")->check(CLI::Range(min, max))->check([](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
-                                                          : std::string();
+  return value(option, "SECONDS")->check([min, max](const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const bool is_number = !text.empty() && end == text.c_str() + text.size();
+    // NaN is neither less nor more than anything.
+    return is_number && number >= min && number <= max
+               ? std::string()
+               : fmt::format("{} is not a number from {} to {}", shown_value(text), min, max);
   });
 }
 
@@ -320,6 +308,35 @@ std::string unknown_option(const CLI::App& app, const std::string& name) {
   }
   return fmt::format("unknown option {}{}", brief(name, kWordShownMax),
                      suggestion_text(name, names));
+}
+
+Check one_of(std::vector<std::string> words) {
+  return [words = std::move(words)](const std::string& text) {
+    return std::find(words.begin(), words.end(), text) != words.end()
+               ? std::string()
+               : fmt::format("{} is not one of {}", shown_value(text), fmt::join(words, ", "));
+  };
+}
+
+Check whole_number(int min, int max) {
+  return [min, max](const std::string& text) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    const bool is_good =
+        read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
+    return is_good
+               ? std::string()
+               : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min, max);
+  };
+}
+
+std::string complaint_of(const CLI::ParseError& error) {
+  const std::string what = error.what();
+  if (error.get_name() != "ArgumentMismatch") return what;
+  const std::string name = what.substr(0, what.find(": "));
+  return name + (what.ends_with("missing") ? " needs a value"
+                                           : " is given more than once; leave out all but one");
 }
 
 std::variant<std::vector<GivenOption>, std::string> split_options(

@@ -13,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace sitter {
 
@@ -59,9 +60,16 @@ struct RawOptions {
   bool where = false;
 };
 
-/// A check of the parser that refuses an empty value, which may come from an unset variable in a
-/// script.
-std::function<std::string(const std::string&)> not_empty(std::string complaint = "is empty");
+/// A check of the parser: what is wrong with a value, empty if nothing is.
+using Check = std::function<std::string(const std::string&)>;
+
+/// Refuses an empty value, which may come from an unset variable in a script.
+Check not_empty(std::string complaint = "is empty");
+Check one_of(std::vector<std::string> words);
+Check whole_number(int min, int max);
+
+/// What the parser says, in words for a person.
+std::string complaint_of(const CLI::ParseError& error);
 
 /// The group of the options that every program has.
 inline constexpr char kOtherGroup[] = "Other";

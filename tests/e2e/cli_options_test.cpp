@@ -63,10 +63,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{with_tool({"--max-calls", "abc"}),
                 "--max-calls: 'abc' is not a whole number from 1 to 256"},
         Mistake{with_tool({"--max-calls", "1.5"}), "--max-calls: '1.5' is not a whole number"},
-        Mistake{with_tool({"--call-timeout", "0"}), "--call-timeout: Value 0 not in range"},
+        Mistake{with_tool({"--call-timeout", "0"}),
+                "--call-timeout: '0' is not a number from 0.001"},
         Mistake{with_tool({"--call-timeout", "0.0009"}),
-                "--call-timeout: Value 0.0009 not in range"},
-        Mistake{with_tool({"--call-timeout", "86401"}), "--call-timeout: Value 86401 not in range"},
+                "--call-timeout: '0.0009' is not a number from 0.001"},
+        Mistake{with_tool({"--call-timeout", "86401"}),
+                "--call-timeout: '86401' is not a number from 0.001 to 86400"},
         Mistake{with_tool({"--call-timeout", "nan"}), "--call-timeout: 'nan' is not a number"}));
 
 INSTANTIATE_TEST_SUITE_P(
