@@ -37,6 +37,20 @@ TEST_F(LinkAbsenceTest, ARefusedConnectionMakesTheRequestWaitForTheNextSession) 
   EXPECT_THAT(notice, HasSubstr("connection lost"));
 }
 
+TEST_F(LinkAbsenceTest, ARestartWaitsNoLongerThanARequestForADaemonThatIsAway) {
+  config.wait_for_server = seconds(3);
+  open_listed_session();
+  daemon_dies();
+  client(call(1, "sitter_kill", R"json({"restart": true})json"));
+  stays_down(seconds(3) - milliseconds(1));
+  EXPECT_THAT(done(), ::testing::Each(Not(::testing::StartsWith("client "))));
+  // The session before has this time to end.
+  stays_down(limits::kHttpLosingWait);
+  EXPECT_THAT(done(), Contains(AllOf(::testing::StartsWith("client "),
+                                     HasSubstr("the server can't be reached"),
+                                     HasSubstr("it is tried again, and requests wait for it"))));
+}
+
 TEST_F(LinkAbsenceTest, ChangedToolsAreToldBeforeTheQueueGoesOn) {
   open_listed_session();
   dies_before(1);

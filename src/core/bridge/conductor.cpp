@@ -51,6 +51,7 @@ void Conductor::each_deadline(Row row) {
   row(rebuilder.answer_due(), [this] { rebuilds_.on_answer_due(); });
   row(rebuilder.progress_deadline(), [this] { rebuilds_.tell_build_progress(); });
   row(rebuilds_.quiet_deadline(), in_settle);
+  row(rebuilds_.absent_deadline(), in_settle);
   for (Child& child : servers_.generations()) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.

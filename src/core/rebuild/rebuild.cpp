@@ -22,6 +22,8 @@ std::string whats_now(Server server) {
       return "No server is running; the next request starts it.";
     case Server::not_wanted:
       return "The server is started when the client opens a session.";
+    case Server::absent:
+      return "Start it if it is not running: it is tried again, and requests wait for it.";
     case Server::not_ours:
       return "The server that listens was not started by this mcp-sitter, so it still runs as it "
              "was: restart it where it was started.";
@@ -84,7 +86,7 @@ std::string rebuild_text(const RebuildReport& report) {
   text += advice(report);
   if (report.joined_after) text += joined_line(report);
   if (!report.notice.empty()) text += "\n" + report.notice;
-  if (report.start_failure) {
+  if (report.start_failure && report.server != Server::absent) {
     text += report.stderr_tail.empty()
                 ? std::string("\nThe new server wrote nothing to stderr.")
                 : fmt::format("\nLast words of the new server on stderr{}:\n{}",

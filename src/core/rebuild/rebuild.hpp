@@ -44,6 +44,7 @@ struct RebuildReport {
     starting,    ///< the old server is still on its way
     down,        ///< no server runs
     not_wanted,  ///< no server runs, and there is no session to start it for
+    absent,      ///< the daemon cannot be reached, and is tried again
     not_ours,    ///< the old server still serves, and only whoever started it can end it
   };
 

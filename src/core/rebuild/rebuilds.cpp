@@ -122,6 +122,13 @@ std::optional<Instant> Rebuilds::replaceable_at(const Child& child) const {
   return child.life.started().steady + limits::kBuildPatience;
 }
 
+std::optional<Instant> Rebuilds::absent_deadline() const {
+  if (!rebuilder_.waits_for(State::new_child)) return std::nullopt;
+  const Child* const child = servers_.generations().find(rebuilder_.rebuild().gen);
+  if (child == nullptr || !child->absence.is_on()) return std::nullopt;
+  return child->absence.since().steady + config_.wait_for_server;
+}
+
 std::optional<Instant> Rebuilds::quiet_deadline() const {
   const Generations& generations = servers_.generations();
   const bool is_held = std::any_of(generations.begin(), generations.end(),
@@ -156,6 +163,11 @@ std::optional<RebuildReport> Rebuilds::advance() {
   if (rebuilder_.waits_for(State::room)) return start_new_child();
   if (rebuilder_.waits_for(State::new_child)) {
     const Child* const child = generations.find(rebuilder_.rebuild().gen);
+    if (is_due(absent_deadline(), now_)) {
+      RebuildReport report = report_of(Server::absent);
+      report.start_failure = servers_.absence_end();
+      return report;
+    }
     if (child == nullptr || child->role == Child::Role::coming) return std::nullopt;
     rebuilder_.on_served();
     servers_.inspect(Look::Purpose::rebuild);

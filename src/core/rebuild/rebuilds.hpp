@@ -80,6 +80,8 @@ class Rebuilds {
   /// The time from which a child that hangs is no longer awaited. A rebuild may then put another
   /// child in its place.
   std::optional<Instant> replaceable_at(const Child& child) const;
+  /// Until when the new server, which is a daemon that cannot be reached, is waited for.
+  std::optional<Instant> absent_deadline() const;
   /// Until when a child may finish its open requests before it must end. Empty while a debugger may
   /// be attached.
   std::optional<Instant> quiet_deadline() const;
