@@ -225,7 +225,7 @@ struct StackRead {
 /// Watched files were written, created, moved or deleted.
 struct FilesChanged {
   struct File {
-    /// A folder that was moved away ends with a slash.
+    /// A folder in which something has changed, or that is gone, ends with a slash.
     std::string path;
     /// This is the child's own file.
     bool is_binary = false;

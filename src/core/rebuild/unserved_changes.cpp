@@ -26,7 +26,7 @@ void UnservedChanges::on_changed(const fact::FilesChanged::File& changed, WallTi
   changes_.insert_or_assign(std::move(file), change);
 }
 
-/// Whatever sources were in a folder that was moved away, they are missing now.
+/// Any source in a folder may have changed, or be gone with it.
 bool UnservedChanges::is_source_built_elsewhere(std::string_view file) const {
   const auto& endings = options_.built_endings;
   if (options_.has_build || endings.empty()) return false;

@@ -333,7 +333,7 @@ class FileWatch::Watcher {
                      [this](const std::string& folder) { leave_out(folder); },
                      [this](const std::string& folder) { watches_.choose_files(folder); },
                      [this](const std::string& path) { note_file(path); },
-                     [this](const std::string& folder) { note(folder); }}};
+                     [this](const std::string& folder) { note(folder + '/'); }}};
   /// Set while the watches are compared with new rules: the last folder that was compared.
   std::optional<std::string> checked_to_;
   /// Whether this comparison has ended a watch.
