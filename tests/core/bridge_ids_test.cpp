@@ -28,6 +28,38 @@ TEST_F(BridgeIdsTest, RestoresTheClientsSpellingOfAnId) {
               ElementsAre("client " + result("1.0"), "client " + result(R"json("\u00fc")json")));
 }
 
+TEST_F(BridgeIdsTest, AnIdOfTheOtherTypeMeansTheRequestThatFits) {
+  may_answer_unasked = true;
+  client(initialize(0));
+  done();
+  child(1, result("\"0\"", server.opening()));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":0,")));
+  client(initialized());
+  done();
+  child(1, result("\"#1\"", server.page("tools", server.tools)));
+  client(call("\"7\"", "echo"));
+  client(call("8", "echo"));
+  client(call("\"9\"", "echo"));
+  client(call("9", "echo"));
+  done();
+  child(1, result("7"));
+  EXPECT_THAT(done(), ElementsAre("client " + result("\"7\"")));
+  child(1, result("\"8\""));
+  EXPECT_THAT(done(), ElementsAre("client " + result("8")));
+  // An exact match comes first.
+  child(1, result("9"));
+  EXPECT_THAT(done(), ElementsAre("client " + result("9")));
+  child(1, result("\"9\""));
+  EXPECT_THAT(done(), ElementsAre("client " + result("\"9\"")));
+  // Nobody waits for it any more.
+  child(1, result("7"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(call(10, "echo"));
+  done();
+  child(1, result(10, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("the ids of its answers as the other type"));
+}
+
 TEST_F(BridgeIdsTest, TellsApartIdsThatAreEqualAsDoubles) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";

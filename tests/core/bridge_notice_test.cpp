@@ -85,29 +85,13 @@ TEST_F(BridgeNoticeTest, AnErrorGetsTheNoticeBehindItsMessage) {
   EXPECT_THAT(done(), ElementsAre("client " + result(2, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, AnErrorWithoutAMessageGetsNoNotice) {
-  respawn_with_call();
-  int id = 1;
-  for (const std::string json : {R"json({"code":1})json", R"json({"code":1,"message":null})json",
-                                 R"json({"code":1,"message":["x"]})json"}) {
-    const std::string line = R"json({"jsonrpc":"2.0","id":)json" + std::to_string(id) +
-                             R"json(,"error":)json" + json + "}";
-    child(2, line);
-    EXPECT_THAT(done(), ElementsAre("client " + line));
-    client(call(++id, "echo"));
-    done();
-  }
-  child(2, error(id, -32602, "Unknown tool"));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
-}
-
 TEST_F(BridgeNoticeTest, AResultThatIsNotPlainGetsNoNotice) {
   respawn_with_call();
   int id = 1;
   for (const std::string json :
        {R"json({"content":[],"resultType":"input_required"})json",
         R"json({"content":[],"task":{"taskId":"1"}})json", R"json({"task":{"taskId":"1"}})json",
-        R"json({"content":"text"})json", "{}", "null", "[]", "7"}) {
+        R"json({"content":"text"})json", "{}"}) {
     child(2, result(id, json));
     EXPECT_THAT(done(), ElementsAre("client " + result(id, json)));
     client(call(++id, "echo"));

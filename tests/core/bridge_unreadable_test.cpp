@@ -66,6 +66,43 @@ TEST_F(BridgeUnreadableTest, EachOfSeveralMessagesOnALineOfTheClientGetsItsError
   EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":7,"), HasSubstr("-32700")));
 }
 
+TEST_F(BridgeUnreadableTest, AnAnswerThatClientsThrowAwayIsAnsweredWithWhatIsWrong) {
+  open_session();
+  client(call(1, "echo"));
+  client(request(2, "prompts/get"));
+  done();
+  child(1, result(1, "null"));
+  EXPECT_THAT(answer_text(), HasSubstr("could not be read: its result is null, and must be"));
+  child(1, result(2, R"json({"a":[1,]})json"));
+  EXPECT_THAT(answer()["error"]["message"], HasSubstr("result.a is not valid JSON"));
+  // What the server wrote is kept.
+  EXPECT_THAT(ring(), HasSubstr(R"json({"a":[1,]})json"));
+}
+
+TEST_F(BridgeUnreadableTest, AnOpeningThatClientsThrowAwayHasFailedAsAnyStart) {
+  client(initialize(5));
+  done();
+  child(1, result(5, "null"));
+  EXPECT_THAT(done(), Contains(HasSubstr("its result is null, and must be an object")));
+  dies(1, 0);
+}
+
+TEST_F(BridgeUnreadableTest, AnErrorWithoutAnIdAnswersTheOnlyRequestThatIsOpen) {
+  open_session();
+  const std::string unnamed = error("null", -32700, "Parse error: token too long");
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  done();
+  child(1, unnamed);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("token too long"));
+  child(1, unnamed);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("names no request"), HasSubstr("token too long")));
+  child(1, unnamed);
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
 TEST_F(BridgeUnreadableTest, DropsNotificationsWithoutTheirRequiredMembers) {
   open_session();
   client(R"json({"jsonrpc":"2.0","method":"notifications/progress"})json");

@@ -139,6 +139,9 @@ class Conductor {
   void on_child_message(Child& child, const Message& message, Line line);
   void on_child_notification(Child& child, const Message& message, Line line);
   void on_child_cancelled(Child& child, const Message& message, Line line);
+  bool refuse_answer(Child& child, const Message& message, Line line);
+  bool take_other_type(Child& child, const Message& message, Line line);
+  void on_error_without_id(Child& child, const Message& message, Line line);
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void note_handed_out(Child& child, const ClientRequest& request, std::string_view result);
@@ -168,6 +171,8 @@ class Conductor {
   MessageReader reader_;
   /// What is left of the line of a child that is being handled.
   std::vector<Part> parts_;
+  /// An answer with the id of its request. It passes to the client without a copy.
+  OwnedLine respelled_;
   Ending ending_;
 
   Desk desk_;

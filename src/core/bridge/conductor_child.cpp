@@ -9,6 +9,7 @@
 #include "core/child/unopened.hpp"
 #include "core/client/session.hpp"
 #include "core/client/stream_tag.hpp"
+#include "core/wire/answer_defect.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
@@ -221,14 +222,56 @@ void Conductor::take_missing_lists(Child& child) {
   for (const CatalogKind kind : kCatalogKinds) child.survey_again(kind, now_, out_);
 }
 
+/// An answer that clients throw away is answered by us. Returns whether it was one.
+bool Conductor::refuse_answer(Child& child, const Message& message, Line line) {
+  const std::string what = answer_defect(message);
+  if (what.empty()) return false;
+  const std::string id(message.id);
+  add_noise(child, line.text());
+  answer_unreadable(child, id, what);
+  return true;
+}
+
+/// Some servers write the id as the other type, which clients that compare loosely take.
+bool Conductor::take_other_type(Child& child, const Message& message, Line line) {
+  const std::string id = id_of_other_type(message.id);
+  Message other = message;
+  other.id = id;
+  if (id.empty() || !is_owed(child, other)) return false;
+  news_.on_other_id_type();
+  respelled_ = OwnedLine(Outgoing::spliced(line, message.id, id).text());
+  if (const Message* const answer = reader_.read(respelled_.line())) {
+    on_child_answer(child, *answer, respelled_.line());
+  }
+  return true;
+}
+
+/// The server could not read a request, and does not say which. If only one is open, it is that
+/// one.
+void Conductor::on_error_without_id(Child& child, const Message& message, Line line) {
+  out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
+                                    servers_.secrets().brief(message.error, 300)));
+  add_noise(child, line.text());
+  const auto open = desk_.requests().at_child(child.gen());
+  if (open.size() != 1 || open.front()->state == RequestState::cancelled) return;
+  desk_.answer_failure(
+      *open.front(), ErrorCode::internal_error,
+      fmt::format("[mcp-sitter] The server wrote an error that names no request, and this is the "
+                  "only request that it has: {}",
+                  servers_.secrets().brief(message.error, 1000)));
+}
+
 void Conductor::on_child_answer(Child& child, const Message& message, Line line) {
   if (message.id.empty()) {
-    out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
-                                      servers_.secrets().brief(message.error, 300)));
+    on_error_without_id(child, message, line);
     return;
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto before = child.handshake.state();
+  if (before == Handshake::State::opening && same_id(message.id, child.handshake.opening_id()) &&
+      refuse_answer(child, message, line)) {
+    return;
+  }
   // A child that is on its way out cannot be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
@@ -243,11 +286,13 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     desk_.streams().on_answer(*stream, message, line, !ending_.is_none(), desk_.turn());
     return;
   }
+  if (request == nullptr && take_other_type(child, message, line)) return;
   if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
                                        child.gen(), brief(message.id, 100)));
     return;
   }
+  if (refuse_answer(child, message, line)) return;
   servers_.note_served(child);
   rebuilds_.on_answer(child);
   if (child.prove_answer() && child.life.is_up()) servers_.ask_for_streams(child);

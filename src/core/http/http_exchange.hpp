@@ -10,6 +10,7 @@
 #include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
 #include "core/http/sse_parser.hpp"
+#include "core/wire/answer_defect.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/http.hpp"
 #include "sitter/line.hpp"
@@ -54,7 +55,7 @@ struct HttpExchange {
     return body_words(body, header_value(headers, "content-type"), secrets);
   }
   bool is_answered_by(const Message& message) const {
-    return message.is_answer() && same_id(message.id, id);
+    return message.is_answer() && (same_id(message.id, id) || id_of_other_type(message.id) == id);
   }
   /// The response may stay open, but what may still come is of little use.
   void on_answered(Now now) {

@@ -33,13 +33,23 @@ bool Lints::on_result(std::string_view tool, std::string_view result,
                       std::string_view output_schema, Instant now) {
   last_ = looked_at_.insert_or_assign(std::string(tool), now + limits::kLintInterval).first;
   if (result.size() > limits::kLintResultMax) return false;
-  for (std::string& finding : lint_result(tool, result, output_schema)) {
-    const bool has_room = in_results_.size() < limits::kLintFindingsMax;
-    const bool is_known =
-        std::find(in_results_.begin(), in_results_.end(), finding) != in_results_.end();
-    if (has_room && !is_known) in_results_.push_back(std::move(finding));
-  }
+  for (std::string& finding : lint_result(tool, result, output_schema)) add(std::move(finding));
   return refresh();
+}
+
+bool Lints::on_other_id_type() {
+  if (!is_on_) return false;
+  add("the server writes the ids of its answers as the other type (\"7\" for 7, or 7 for \"7\"), "
+      "and "
+      "most clients do not match them");
+  return refresh();
+}
+
+void Lints::add(std::string finding) {
+  const bool has_room = in_results_.size() < limits::kLintFindingsMax;
+  const bool is_known =
+      std::find(in_results_.begin(), in_results_.end(), finding) != in_results_.end();
+  if (has_room && !is_known) in_results_.push_back(std::move(finding));
 }
 
 void Lints::on_told(const std::vector<std::string>& told) {

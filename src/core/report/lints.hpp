@@ -52,6 +52,9 @@ class Lints {
   bool on_result(std::string_view tool, std::string_view result, std::string_view output_schema,
                  Instant now);
 
+  /// An answer had the id of its request written as the other type. Returns the same.
+  bool on_other_id_type();
+
   /// The findings that the model must still be told.
   const std::vector<std::string>& news() const { return news_; }
   void on_told(const std::vector<std::string>& told);
@@ -61,6 +64,7 @@ class Lints {
 
  private:
   bool wants_other(std::string_view tool, Instant now) const;
+  void add(std::string finding);
   bool refresh();
 
   const bool is_on_;

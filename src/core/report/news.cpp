@@ -303,6 +303,10 @@ NewsStatus News::status() const {
 
 // ---- what is found out beside the results
 
+void News::on_other_id_type() {
+  if (lints_.on_other_id_type()) notices_.on_news();
+}
+
 void News::lint_tools() {
   if (lints_.on_tools(catalogs_.tools().items())) notices_.on_news();
 }

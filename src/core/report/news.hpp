@@ -66,6 +66,8 @@ class News {
   void finish_rebuild(RebuildReport report);
   /// A debugger holds the rebuild.
   void on_reload_held();
+  /// An answer had the id of its request written as the other type.
+  void on_other_id_type();
   /// A request was passed to this child whose answer says if old code has given it. Looks at the
   /// sources now and then.
   void on_request(Generation gen);

@@ -1,0 +1,112 @@
+#include "core/wire/answer_defect.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/bytes.hpp"
+
+namespace sitter {
+namespace {
+
+/// Each answer up to this size is read as a whole, which takes some 10 microseconds at most.
+constexpr std::size_t kReadMax = 64 * limits::kKiB;
+
+/// `_meta` stands among the first or the last members, which a large result need not be read for.
+constexpr std::size_t kMetaSought = 4 * limits::kKiB;
+
+/// How many bytes of a place or a number a text shows.
+constexpr std::size_t kShownMax = 200;
+
+std::string_view kind_of(std::string_view raw) {
+  if (is_object(raw)) return "an object";
+  if (is_array(raw)) return "an array";
+  if (raw.starts_with('"')) return "a string";
+  if (raw == "true" || raw == "false") return raw;
+  return raw == "null" ? "null" : "a number";
+}
+
+std::string must_be(std::string_view place, std::string_view raw, std::string_view wanted) {
+  return raw.empty() ? fmt::format("{} has no value, and must be {}", place, wanted)
+                     : fmt::format("{} is {}, and must be {}", place, kind_of(raw), wanted);
+}
+
+/// What in this value is no JSON, and where, as in "NaN at result.content"; empty if it is JSON.
+std::string wrong_part(std::string_view raw, const std::string& place, std::size_t depth = 0) {
+  if (has_json_grammar(raw)) return {};
+  std::string wrong;
+  if (depth == limits::kNestingMax) {
+    // The place above names it.
+  } else if (is_object(raw)) {
+    for (const JsonMember& member : json_members(raw)) {
+      if (wrong.empty()) wrong = wrong_part(member.value, place + "." + member.key, depth + 1);
+    }
+  } else if (is_array(raw)) {
+    std::size_t index = 0;
+    for (const std::string_view element : json_elements(raw)) {
+      if (wrong.empty())
+        wrong = wrong_part(element, fmt::format("{}[{}]", place, index++), depth + 1);
+    }
+  } else if (raw == "NaN" || raw == "Infinity" || raw == "-Infinity") {
+    return fmt::format(
+        "it has {} at {}, which JSON does not have (Python's json.dumps writes it, and refuses it "
+        "with allow_nan=False)",
+        raw, brief(place, kShownMax));
+  }
+  return wrong.empty() ? brief(place, kShownMax) + " is not valid JSON" : wrong;
+}
+
+bool may_be_wrong(std::string_view raw) {
+  return raw.size() <= kReadMax || raw.find("NaN") != raw.npos || raw.find("Infinity") != raw.npos;
+}
+
+bool may_have_meta(std::string_view result) {
+  constexpr std::string_view kMeta = "\"_meta\"";
+  return result.size() <= kReadMax || result.substr(0, kMetaSought).find(kMeta) != result.npos ||
+         result.substr(result.size() - kMetaSought).find(kMeta) != result.npos;
+}
+
+std::string result_defect(const Message& answer) {
+  const std::string_view result = answer.result;
+  if (!answer.error.empty()) return "it has both a result and an error";
+  if (!is_object(result)) return must_be("its result", result, "an object");
+  if (may_be_wrong(result)) {
+    if (auto wrong = wrong_part(result, "result"); !wrong.empty()) return wrong;
+  }
+  const std::string_view meta = may_have_meta(result) ? member(result, "_meta") : "";
+  return meta.empty() || is_object(meta) ? std::string()
+                                         : must_be("its member result._meta", meta, "an object");
+}
+
+std::string error_defect(std::string_view error) {
+  if (!is_object(error)) return must_be("its error", error, "an object");
+  if (auto wrong = wrong_part(error, "error"); !wrong.empty()) return wrong;
+  const auto [code, message] = members<2>(error, {"code", "message"});
+  const double number =
+      is_json_number(code) ? std::strtod(std::string(code).c_str(), nullptr) : 0.5;
+  if (number != std::floor(number)) {
+    return is_json_number(code) ? fmt::format("its member error.code is {}, and must be an integer",
+                                              brief(code, kShownMax))
+                                : must_be("its member error.code", code, "an integer");
+  }
+  return message.starts_with('"') ? std::string()
+                                  : must_be("its member error.message", message, "a string");
+}
+
+}  // namespace
+
+std::string answer_defect(const Message& answer) {
+  return answer.kind == Message::Kind::result ? result_defect(answer) : error_defect(answer.error);
+}
+
+std::string id_of_other_type(std::string_view raw_id) {
+  if (is_json_number(raw_id)) return fmt::format("\"{}\"", raw_id);
+  const auto text = json_decoded(raw_id);
+  return text && is_json_number(*text) ? *text : std::string();
+}
+
+}  // namespace sitter
