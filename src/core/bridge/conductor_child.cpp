@@ -253,7 +253,8 @@ void Conductor::on_error_without_id(Child& child, const Message& message, Line l
                                     servers_.secrets().brief(message.error, 300)));
   add_noise(child, line.text());
   const auto open = desk_.requests().at_child(child.gen());
-  if (open.size() != 1 || open.front()->state == RequestState::cancelled) return;
+  const bool is_opening = child.handshake.state() == Handshake::State::opening;
+  if (is_opening || open.size() != 1 || open.front()->state == RequestState::cancelled) return;
   desk_.answer_failure(
       *open.front(), ErrorCode::internal_error,
       fmt::format("[mcp-sitter] The server wrote an error that names no request, and this is the "
