@@ -152,11 +152,13 @@ TEST_F(BridgeOwnOpeningTest, AnUnreadableAnswerToInitializeIsARefusal) {
   dies(1, 0);
 }
 
-TEST_F(BridgeOwnOpeningTest, AnOpeningWithoutProtocolVersionIsARefusal) {
+TEST_F(BridgeOwnOpeningTest, AnOpeningThatClientsRefuseIsARefusal) {
   client(initialize(0));
   done();
-  child(1, result(0, "{}"));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("has no protocolVersion")));
+  child(1, result(0, R"json({"protocolVersion":"2025-11-25","capabilities":{"tools":null}})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(HasSubstr("clients refuse its answer to initialize: its member "
+                                    "result.capabilities.tools is null, and must be an object")));
   dies(1, 0);
 }
 

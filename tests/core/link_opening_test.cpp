@@ -223,8 +223,8 @@ TEST_F(LinkOpeningTest, TheEndOfTheSessionGivesUpAConnectionThatIsBeingOpened) {
 TEST_F(LinkOpeningTest, LeavesAnInvalidVersionOutOfTheHeaders) {
   client(initialize(0));
   connected(1);
-  answers(2,
-          result(0, R"json({"protocolVersion":"2025-11-25\r\nX-Other: 1","capabilities":{}})json"));
+  answers(2, result(0, R"json({"protocolVersion":"2025-11-25\r\nX-Other: 1","capabilities":{},)json"
+                       R"json("serverInfo":{"name":"d","version":"1"}})json"));
   EXPECT_THAT(client_got(), SizeIs(1));
   server.protocol_version.clear();
   client(initialized());

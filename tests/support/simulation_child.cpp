@@ -232,7 +232,10 @@ void Child::act_on_opening(const Asked& asked) {
       error(asked, -32022);
       return;
     case Opening::has_no_version:
-      result(asked, R"json("capabilities":{})json");
+      result(asked,
+             random_.chance(50)
+                 ? R"json("capabilities":{})json"
+                 : R"json("protocolVersion":"2025-11-25","capabilities":{"tools":null})json");
       return;
     case Opening::has_a_strange_version:
       version = "1999-01-01";

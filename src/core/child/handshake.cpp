@@ -7,6 +7,7 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
+#include "core/wire/answer_defect.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -231,12 +232,11 @@ void Handshake::on_opening_answer(const Message& answer) {
   }
   startup_deadline_.reset();
   result_ = OpeningResult::of(answer.result);
-  if (result_.protocol_version.empty()) {
-    state_ = State::refused;
-    refusal_.text = "its answer to initialize has no protocolVersion";
-    return;
+  refusal_.text = opening_defect(answer.result);
+  state_ = refusal_.text.empty() ? State::opened : State::refused;
+  if (!refusal_.text.empty()) {
+    refusal_.text.insert(0, "clients refuse its answer to initialize: ");
   }
-  state_ = State::opened;
 }
 
 void Handshake::on_doubt_answer(const Message& answer) {
