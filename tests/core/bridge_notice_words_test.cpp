@@ -1,4 +1,5 @@
 #include "core/client/relist_wait.hpp"
+#include "core/report/restart_notice.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {
@@ -40,10 +41,30 @@ TEST_F(BridgeNoticeWordsTest, TheFirstLineKeepsItsOrder) {
                  "tools: +1 added (search_index), -1 removed (echo)."));
 }
 
+TEST_F(BridgeNoticeWordsTest, AFileThatSeemsOldIsOfUnknownAge) {
+  open_session();
+  Generation gen = 1;
+  for (const auto& [age, words] :
+       {std::pair(limits::kKnownAgeMax - milliseconds(1000), "binary v1.0.0 built 7299.9 days ago."),
+        std::pair(limits::kKnownAgeMax, "binary v1.0.0.")}) {
+    binary.exists = true;
+    binary.path = "/server";
+    binary.modified = now.wall - age;
+    dies(gen, 0);
+    client(call(++gen, "echo"));
+    opens(gen);
+    done();
+    child(gen, result(gen, text_result("x")));
+    EXPECT_THAT(answer_text(), HasSubstr(words));
+  }
+}
+
 TEST_F(BridgeNoticeWordsTest, NamesEachKindOfExit) {
   open_session();
   const std::vector<std::tuple<int, std::string, std::string>> ends = {
       {3, "", "⚠ crashed (exit 3) after 0s"},
+      {128, "", "⚠ crashed (exit 128) after 0s"},
+      {139, "", "⚠ crashed (exit 139, as a shell passes on SIGSEGV) after 0s"},
       {139, "SIGSEGV", "⚠ crashed (SIGSEGV) after 0s"},
       {137, "SIGKILL", "⚠ crashed (SIGKILL, from outside or out of memory) after 0s"},
       {143, "SIGTERM", "ended from outside (SIGTERM) after 0s"},

@@ -297,6 +297,37 @@ TEST_F(BridgeOwnOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
   EXPECT_THAT(done(), ElementsAre("kill 1", "release 1"));
 }
 
+TEST_F(BridgeOwnOpeningTest, AServerThatDoesNotWriteLinesIsToldSo) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"{",
+       "it writes JSON over several lines, and over stdio each message of MCP is one line (its "
+       "first line is {)"},
+      {"Content-Length: 120",
+       "it writes headers as a language server does, and over stdio each "
+       "message of MCP is one line (its first line is Content-Length: 120)"}};
+  Generation gen = 1;
+  for (const auto& [line, cause] : rows) {
+    if (gen == 1) {
+      client(initialize(0));
+    } else {
+      client(call(gen, "echo"));
+    }
+    done();
+    child(gen, line);
+    auto left = config.startup_timeout;
+    if (gen == 1) {
+      time_passes(config.answer_within);
+      left -= config.answer_within;
+      EXPECT_THAT(client_got(), ElementsAre(HasSubstr(cause)));
+      client(call(50, "echo"));
+    }
+    time_passes(left);
+    dies(gen++, 0);
+    EXPECT_THAT(done(), Contains(AllOf(HasSubstr("client "), HasSubstr(cause),
+                                       Not(HasSubstr("more time")))));
+  }
+}
+
 TEST_F(BridgeOwnOpeningTest, AServerThatIsTakenDownDoesNotTimeOutOnceMore) {
   config.startup_timeout = seconds(5);
   config.kill_grace = seconds(60);

@@ -323,11 +323,22 @@ TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
   EXPECT_EQ(rebuild_text(bad),
             "[mcp-sitter] the build succeeded after 3s, but the server could not be started: it "
             "ended (exit 1) after 1s, before it had answered its opening. The server that ran "
-            "before was not touched and serves on. The old server holds the address that the "
+            "before was not touched and serves on. The old server holds what the "
             "new one needs, so call sitter_rebuild with mode kill-first.\n"
             "Last words of the new server on stderr (sitter_child_stderr shows more):\n"
             "listen EADDRINUSE: port 80\n"
             "The build wrote nothing.");
+  for (const char* words :
+       {"OSError: [Errno 98] Address already in use",
+        "sqlite3.OperationalError: database is locked",
+        "Error: Browser is already running for /profile", "The profile appears to be in use",
+        "open /dev/ttyACM0: Device or resource busy", "could not acquire lock on store"}) {
+    bad.stderr_tail = words;
+    EXPECT_THAT(rebuild_text(bad), ::testing::HasSubstr("kill-first")) << words;
+  }
+  bad.stderr_tail = "no such file";
+  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
+  bad.stderr_tail = "EADDRINUSE";
   bad.server = Server::down;
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
 }

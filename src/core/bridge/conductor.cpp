@@ -100,10 +100,14 @@ std::optional<Instant> Conductor::next_timeout() {
 void Conductor::on_startup_timeout(Child& child) {
   if (!servers_.may_end(child)) return;
   child.handshake.on_startup_timeout();
-  const EndReason reason = child.handshake.state() == Handshake::State::opening
+  const std::string framing = servers_.framing_clause(child);
+  const EndReason reason = !framing.empty() ? EndReason::wrote_rubbish
+                           : child.handshake.state() == Handshake::State::opening
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;
-  const std::string why = child.absence.is_on() ? child.absence.why() : child.activity;
+  const std::string why = !framing.empty()        ? framing
+                          : child.absence.is_on() ? child.absence.why()
+                                                  : child.activity;
   if (ClientRequest* const asked = desk_.asked_opening()) {
     news_.answer_opening_ourselves(*asked,
                                    end_clause({reason, {}, child.life.lifetime(now_), why}) +

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -123,6 +124,18 @@ std::string Servers::stopped_clause(const Child& child) const {
       "it was started stopped (--debug-wait): attach a debugger (gdb -p {0}, or lldb -p {0}), and "
       "then let it run with kill -CONT {0}",
       pid);
+}
+
+std::string Servers::framing_clause(const Child& child) const {
+  const auto& noise = history_.noise();
+  if (!noise || noise->gen != child.gen()) return {};
+  constexpr std::string_view kRule = "and over stdio each message of MCP is one line";
+  if (noise->first_line == "{") {
+    return fmt::format("it writes JSON over several lines, {} (its first line is {{)", kRule);
+  }
+  if (!ascii_lower(noise->first_line).starts_with("content-length:")) return {};
+  return fmt::format("it writes headers as a language server does, {} (its first line is {})",
+                     kRule, noise->first_line);
 }
 
 bool Servers::is_idle() const {

@@ -139,6 +139,9 @@ class Servers {
 
   /// How to let a child run that was started stopped; empty if it was not, or has run since.
   std::string stopped_clause(const Child& child) const;
+  /// Why no message of the child can be read, if the first line that it wrote to stdout shows it;
+  /// otherwise empty.
+  std::string framing_clause(const Child& child) const;
 
   /// Whether no child but a retiring one is there, and nothing is on its way that ends or starts a
   /// child.

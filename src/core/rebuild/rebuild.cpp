@@ -33,20 +33,21 @@ std::string whats_now(Server server) {
   return "";
 }
 
-/// How the libraries of most languages report that another process listens on the address.
-constexpr const char* kAddressInUse =
-    R"re((?i)address (is )?already in use|address in use|EADDRINUSE|only one usage of each socket address|port \d+ is (already )?in use)re";
+/// How the libraries of most languages report that another process has what only one can have: an
+/// address, a database, a lock, a profile or a device.
+constexpr const char* kTaken =
+    R"re((?i)address (is )?already in use|address in use|EADDRINUSE|only one usage of each socket address|port \d+ is (already )?in use|database (file )?is locked|SQLITE_BUSY|already running|profile (appears to be|is) (already )?in use|user data directory is already in use|(resource|device)( or resource)? busy|EBUSY|lock (file )?(is )?(already )?(held|taken|exists)|(acquire|obtain|get) (the |a )?(exclusive )?lock)re";
 
-/// The old child holds the address for as long as it lives.
+/// The old child has it for as long as it lives.
 std::string advice(const RebuildReport& report) {
-  static const RE2 in_use(kAddressInUse, RE2::Quiet);
-  if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, in_use)) return "";
+  static const RE2 taken(kTaken, RE2::Quiet);
+  if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, taken)) return "";
   const std::string remedy =
       report.is_for_person ? "run " + report.rebuild_tool + " --mode kill-first"
       : report.build && !report.rebuild_tool.empty()
           ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
           : restart_clause(report.kill_tool) + ", and then call any tool of the server";
-  return fmt::format(" The old server holds the address that the new one needs, so {}.", remedy);
+  return fmt::format(" The old server holds what the new one needs, so {}.", remedy);
 }
 
 std::string joined_line(const RebuildReport& report) {

@@ -279,7 +279,7 @@ void News::amend_notice() {
       describe_changes(*told, child.handshake.opened_with(), notice);
     }
   }
-  if (binary_.modified) {
+  if (binary_.modified && now_.wall - *binary_.modified < limits::kKnownAgeMax) {
     notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
     notice.is_script = binary_.interpreter.has_value();
   }

@@ -36,13 +36,15 @@ void News::answer_opening_ourselves(ClientRequest& request, std::string_view why
 void News::answer_slow_opening() {
   const Child* const child = servers_.generations().shown();
   const std::string stopped = child == nullptr ? "" : servers_.stopped_clause(*child);
+  const std::string framing = child == nullptr ? "" : servers_.framing_clause(*child);
   const std::string why =
       servers_.is_unbuilt() && rebuilds_.rebuilder().is_building() ? rebuilds_.first_build_clause()
       : servers_.absence() != nullptr
           ? fmt::format("it can't be reached: {}",
                         brief(servers_.absence()->why(), limits::kAbsenceWhyMax))
-      : !stopped.empty()
-          ? stopped
+      : !stopped.empty() ? stopped
+      : !framing.empty()
+          ? framing
           : fmt::format("it is still starting after {}", duration_text(config_.answer_within));
   answer_opening_with(*desk_.asked_opening(), why,
                       desk_.names().instructions_while_starting(config_.command, why));

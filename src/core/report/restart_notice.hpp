@@ -20,6 +20,10 @@ namespace limits {
 /// A notice must leave room for the result that follows it.
 inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
 
+/// Builds that can be repeated byte for byte give their files a time of long ago, such as 1980. A
+/// file that seems older than this says nothing about when it was built.
+inline constexpr Milliseconds kKnownAgeMax = std::chrono::hours(24 * 365 * 20);
+
 }  // namespace limits
 
 /// What the model is told after a restart. Texts from the child may hold anything; they are cleaned
