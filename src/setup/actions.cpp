@@ -88,6 +88,8 @@ std::string variable_note(const Json& entry, const Spelling& spelling) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto option = std::find(words.begin(), end, "--http-env");
   if (option == end || std::next(option) == end) return {};
+  // The user may have named a variable of his own.
+  if (entry.dump().find(fmt::format("\"{}\":", *std::next(option))) == std::string::npos) return {};
   return fmt::format(
       "note: the URL has a query, which may be secret, and others can read arguments; so it is in "
       "the variable {} of the entry\n",
@@ -270,9 +272,10 @@ std::string add(const Request& request, const Surroundings& here) {
                       "mcp-sitter in front of it",
                       request.name, place.file, client.name, request.name)};
     }
-    return {entry,
-            behind.guessed + warning_about(behind.words) + variable_note(entry, client.spelling),
-            fmt::format("try it: mcp-sitter doctor {}\n", typed(behind.words))};
+    const std::string note = variable_note(entry, client.spelling);
+    // A secret address does not belong into other arguments either.
+    return {entry, behind.guessed + warning_about(behind.words) + note,
+            note.empty() ? fmt::format("try it: mcp-sitter doctor {}\n", typed(behind.words)) : ""};
   });
 }
 

@@ -53,7 +53,7 @@ TEST_F(BridgeBatchTest, ABatchOfTooManyEntriesIsRefusedWhole) {
   entries.push_back("1");
   client(batch(entries));
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":null,"error")json"),
-                                              HasSubstr("10001 entries, and at most 10000"))));
+                                              HasSubstr("more than 10000 entries"))));
 }
 
 TEST_F(BridgeBatchTest, AnEntryThatIsNotAMessageHasItsErrorInTheArray) {

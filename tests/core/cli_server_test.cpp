@@ -371,9 +371,14 @@ TEST_F(CliServerTest, ARunThatCanOpenNoFilesWaitsForTheEndOfAnother) {
   call(1, 2, "list");
   call(1, 3, "list");
   EXPECT_THAT(done(), ElementsAre("run 3: list", "run 4: list"));
-  for (const int run : {3, 4}) fails_to_start(run, {.is_out_of_files = true});
-  time_passes(limits::kCallTimeoutDefault - Milliseconds(1));
-  EXPECT_THAT(done(), IsEmpty());
+  // The files may also come back in another way.
+  for (int tries = 0; tries < 3; ++tries) {
+    for (const int run : {3, 4}) fails_to_start(run, {.is_out_of_files = true});
+    EXPECT_THAT(done(), IsEmpty());
+    if (tries == 2) break;
+    time_passes(limits::kBusyFileInterval);
+    EXPECT_THAT(done(), ElementsAre("run 3: list", "run 4: list"));
+  }
   exits(2, 0);
   EXPECT_THAT(done(), ElementsAre("run 3: list", "run 4: list", text_answer(1, "")));
   // No other run goes that could give files back.

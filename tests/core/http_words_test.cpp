@@ -268,6 +268,12 @@ TEST(Secrets, AreFoundWithTheEscapesOfAUrl) {
   EXPECT_EQ(secrets.masked("ab%2fc%3de and 100 %"), "ab%2fc%3de and 100 %");
 }
 
+TEST(Secrets, AreFoundBehindNoMoreBackslashesThanJsonInJsonHas) {
+  const Secrets secrets(Headers{{"X-Key", "abcdef"}});
+  EXPECT_EQ(secrets.masked(std::string(16, '\\') + "abcdef"), "***");
+  EXPECT_EQ(secrets.masked(std::string(17, '\\') + "abcdef"), "\\***");
+}
+
 TEST(Secrets, AreWhatStandsInTheQueryOfTheUrl) {
   const Secrets secrets(secret_headers({}, "/mcp?t=a&api_key=123%2F456"));
   EXPECT_EQ(secrets.masked("no api_key=123%2F456, 123/456, t=a"), "no ***, ***, t=a");

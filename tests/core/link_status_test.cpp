@@ -217,7 +217,7 @@ TEST_F(LinkStatusTest, ABodyOfMoreMessagesThanABatchMayHoldIsNoAnswer) {
   head(7, 200, {{"content-type", "application/json"}});
   bytes(7, array + "]");
   ends(7);
-  EXPECT_THAT(error_text(-32603), HasSubstr("an array of 10001 messages, and at most 10000"));
+  EXPECT_THAT(error_text(-32603), HasSubstr("an array of more than 10000 messages"));
 }
 
 TEST_F(LinkStatusTest, AnAnswerForWhichThereIsNoMemoryIsAnError) {

@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{{"--raw-answer",
                R"json(tools/list={"jsonrpc":"2.0","id":%ID%,"result":{"tools":7}})json"},
               "the result has no list 'tools'"},
-        Fault{{"--raw-answer", R"json(tools/list={"jsonrpc":"2.0","id":%ID%,"result":)json" +
-                                   std::string(1000, '[') + std::string(1000, ']') + "}"},
+        Fault{{"--raw-answer", R"json(tools/list={"jsonrpc":"2.0","id":%ID%,"result":{"a":)json" +
+                                   std::string(1000, '[') + std::string(1000, ']') + "}}"},
               "nested too deeply"},
         Fault{{"--signal-on", "initialize=ABRT"}, "SIGABRT"},
         Fault{{"--close-stdout-on", "tools/list"}, "while its lists were read"},

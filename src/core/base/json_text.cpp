@@ -196,7 +196,7 @@ std::string as_wire_line(std::string text) {
   return text;
 }
 
-std::vector<std::string_view> json_elements(std::string_view raw) {
+std::vector<std::string_view> json_elements(std::string_view raw, std::size_t count_max) {
   std::vector<std::string_view> elements;
   Walker walker(raw);
   if (!walker.takes('[')) return elements;
@@ -204,7 +204,7 @@ std::vector<std::string_view> json_elements(std::string_view raw) {
     const std::string_view element = walker.value();
     if (element.empty()) break;
     elements.push_back(element);
-  } while (walker.takes(','));
+  } while (elements.size() < count_max && walker.takes(','));
   return elements;
 }
 

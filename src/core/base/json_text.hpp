@@ -51,8 +51,10 @@ struct JsonMember {
 };
 
 /// The raw texts of the elements of an array, as views into `raw`. If the text ends within the
-/// array, the elements before that. Empty if the text is not an array. The depth is not limited.
-std::vector<std::string_view> json_elements(std::string_view raw);
+/// array, the elements before that; no more than `count_max`. Empty if the text is not an array.
+/// The depth is not limited.
+std::vector<std::string_view> json_elements(std::string_view raw,
+                                            std::size_t count_max = std::string_view::npos);
 
 /// The members of an object, under the same conditions. A key that is written twice is returned
 /// twice.

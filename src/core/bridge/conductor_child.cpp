@@ -232,9 +232,9 @@ bool Conductor::refuse_answer(Child& child, const Message& message, Line line) {
   return true;
 }
 
-/// Some servers write the id as the other type, which clients that compare loosely take.
+/// Some servers write all ids as the other type, which clients that compare loosely take.
 bool Conductor::take_other_type(Child& child, const Message& message, Line line) {
-  const std::string id = id_of_other_type(message.id);
+  const std::string id = child.keeps_id_types ? std::string() : id_of_other_type(message.id);
   Message other = message;
   other.id = id;
   if (id.empty() || !is_owed(child, other)) return false;
@@ -268,6 +268,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     return;
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
+  const auto note_match = [&] {
+    const bool is_own_spelling = line.text().data() != respelled_.text().data();
+    if (is_own_spelling && !child.keeps_id_types) child.keeps_id_types = has_other_type(message.id);
+  };
   const auto before = child.handshake.state();
   if (before == Handshake::State::opening && same_id(message.id, child.handshake.opening_id()) &&
       refuse_answer(child, message, line)) {
@@ -276,6 +280,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   // A child that is on its way out cannot be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
+    note_match();
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
     servers_.note_served(child);
     return;
@@ -293,6 +298,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
                                        child.gen(), brief(message.id, 100)));
     return;
   }
+  note_match();
   if (refuse_answer(child, message, line)) return;
   servers_.note_served(child);
   rebuilds_.on_answer(child);

@@ -86,7 +86,7 @@ void Conductor::on_batch(Line line) {
     desk_.refuse_broken_line(line, "the line is not valid JSON");
     return;
   }
-  const std::vector<std::string_view> elements = json_elements(text);
+  const std::vector<std::string_view> elements = json_elements(text, limits::kBatchCountMax + 1);
   const auto read = [&](std::string_view element) {
     // The rest of the line after the element serves as its padding.
     const Line part = Line::padded(element);
@@ -102,9 +102,9 @@ void Conductor::on_batch(Line line) {
     return;
   }
   if (elements.size() > limits::kBatchCountMax) {
-    desk_.refuse_client_line({}, ErrorCode::invalid_request,
-                             fmt::format("the batch has {} entries, and at most {} are accepted",
-                                         elements.size(), limits::kBatchCountMax));
+    desk_.refuse_client_line(
+        {}, ErrorCode::invalid_request,
+        fmt::format("the batch has more than {} entries", limits::kBatchCountMax));
     return;
   }
   desk_.answers().begin_batch(owed);

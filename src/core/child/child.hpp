@@ -190,6 +190,8 @@ struct Child {
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.
   bool keeps_integers = false;
+  /// The child has answered an id such as 7 or "7" without changing its type.
+  bool keeps_id_types = false;
   /// The raw id of the last opening that the bridge has answered in the place of the child, and
   /// that the child has not answered since.
   std::string late_opening;

@@ -233,12 +233,12 @@ void Responses::on_body(HttpExchange& exchange, Now now) {
   }
   const std::string_view text = json_trimmed(exchange.body);
   if (text.starts_with('[') && has_json_grammar(text)) {
-    const auto elements = json_elements(text);
+    const auto elements = json_elements(text, limits::kBatchCountMax + 1);
     if (elements.size() > limits::kBatchCountMax) {
       return output_.answer_error(
-          exchange, fmt::format("the server replied with an array of {} messages, and at most {} "
-                                "are accepted. The request may have been carried out",
-                                elements.size(), limits::kBatchCountMax));
+          exchange, fmt::format("the server replied with an array of more than {} messages. The "
+                                "request may have been carried out",
+                                limits::kBatchCountMax));
     }
     for (const std::string_view element : elements) {
       take_text(exchange, std::string(element), now);

@@ -9,11 +9,18 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/http/url.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
 
 constexpr std::string_view kBetweenWords = " \t;,\"&?";
+
+/// How many backslashes may stand before a character: JSON in a text in JSON, four times over.
+constexpr std::size_t kEscapesMax = 16;
+
+/// How much of a text is looked at to show a part of it.
+constexpr std::size_t kShownFromMax = 64 * limits::kKiB;
 
 bool is_scheme(std::string_view word) {
   return std::all_of(word.begin(), word.end(), is_ascii_letter);
@@ -25,7 +32,8 @@ std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_
   std::size_t at = 0;
   while (!word.empty()) {
     const std::size_t escape = at;
-    while (at < text.size() && text[at] == '\\' && word.front() != '\\') ++at;
+    const std::size_t end = std::min(text.size(), escape + kEscapesMax);
+    while (at < end && text[at] == '\\' && word.front() != '\\') ++at;
     const std::string_view rest = text.substr(at);
     std::size_t size = 0;
     std::size_t read = 0;
@@ -96,7 +104,8 @@ std::string Secrets::masked(std::string_view text, bool is_cut) const {
 }
 
 std::string Secrets::brief(std::string_view bytes, std::size_t bytes_max) const {
-  return shortened(masked(one_line(bytes)), bytes_max);
+  const std::string_view begin = bytes.substr(0, kShownFromMax);
+  return shortened(masked(one_line(begin), begin.size() < bytes.size()), bytes_max);
 }
 
 }  // namespace sitter

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/reply.hpp"
 
@@ -125,8 +126,11 @@ std::optional<Instant> Rebuilds::replaceable_at(const Child& child) const {
 std::optional<Instant> Rebuilds::absent_deadline() const {
   if (!rebuilder_.waits_for(State::new_child)) return std::nullopt;
   const Child* const child = servers_.generations().find(rebuilder_.rebuild().gen);
-  if (child == nullptr || !child->absence.is_on()) return std::nullopt;
-  return child->absence.since().steady + config_.wait_for_server;
+  // A daemon that is started here has the time of a start.
+  if (child == nullptr || !servers_.is_foreign(child)) return std::nullopt;
+  if (child->absence.is_on()) return child->absence.since().steady + config_.wait_for_server;
+  return child->life.started().steady +
+         std::max(config_.wait_for_server, limits::kHttpOpeningWaitMin);
 }
 
 std::optional<Instant> Rebuilds::quiet_deadline() const {
@@ -163,12 +167,13 @@ std::optional<RebuildReport> Rebuilds::advance() {
   if (rebuilder_.waits_for(State::room)) return start_new_child();
   if (rebuilder_.waits_for(State::new_child)) {
     const Child* const child = generations.find(rebuilder_.rebuild().gen);
-    if (is_due(absent_deadline(), now_)) {
+    const bool is_coming = child != nullptr && child->role == Child::Role::coming;
+    if (is_coming && is_due(absent_deadline(), now_)) {
       RebuildReport report = report_of(Server::absent);
       report.start_failure = servers_.absence_end();
       return report;
     }
-    if (child == nullptr || child->role == Child::Role::coming) return std::nullopt;
+    if (child == nullptr || is_coming) return std::nullopt;
     rebuilder_.on_served();
     servers_.inspect(Look::Purpose::rebuild);
   }

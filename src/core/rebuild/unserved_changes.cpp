@@ -36,6 +36,7 @@ bool UnservedChanges::is_source_built_elsewhere(std::string_view file) const {
 }
 
 void UnservedChanges::on_built_elsewhere() {
+  if (!options_.shows_builds) return;
   for (auto& [file, change] : changes_) change.is_built_elsewhere = false;
 }
 

@@ -97,6 +97,7 @@ std::optional<Instant> CliServer::next_timeout() const {
     earlier(first, run.life.deadline());
   }
   for (const Parked& parked : parked_) earlier(first, parked.until);
+  if (waits_for_files_) earlier(first, *waits_for_files_);
   return first;
 }
 
@@ -136,7 +137,7 @@ void CliServer::settle() {
       finish(over);
     }
     run = runs_.erase(run);
-    waits_for_files_ = false;
+    waits_for_files_.reset();
   }
   begin_waiting();
   for (auto one = signallings_.begin(); one != signallings_.end();) {

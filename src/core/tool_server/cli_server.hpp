@@ -181,8 +181,9 @@ class CliServer {
   /// In the order of the calls.
   std::list<Run> runs_;
   Generation last_run_ = kFirstRun + 1;
-  /// A run could open no files. The end of another gives some back.
-  bool waits_for_files_ = false;
+  /// A run could open no files. The next is tried then, or at the end of another, which gives some
+  /// back.
+  std::optional<Instant> waits_for_files_;
   std::list<Signalling> signallings_;
   std::list<Parked> parked_;
 

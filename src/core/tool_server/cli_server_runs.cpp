@@ -38,7 +38,8 @@ Run& CliServer::add_run(Generation child) { return runs_.emplace_back(--last_run
 
 /// Begins the calls that have waited longest, as many as may run at once.
 void CliServer::begin_waiting() {
-  if (waits_for_files_) return;
+  if (waits_for_files_ && !is_due(waits_for_files_, now_)) return;
+  waits_for_files_.reset();
   auto going =
       static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [](const Run& run) {
         return !run.is_waiting && !run.is_description();
@@ -96,7 +97,7 @@ void CliServer::on(const fact::ChildStartFailed& fact) {
   if (fact.is_out_of_files && others_go && !run->is_description()) {
     run->is_waiting = true;
     run->limit.reset();
-    waits_for_files_ = true;
+    waits_for_files_ = now_.steady + limits::kBusyFileInterval;
   } else {
     run->life.on_start_failed(fact, now_);
   }

@@ -132,8 +132,12 @@ std::string opening_defect(std::string_view result) {
 
 std::string id_of_other_type(std::string_view raw_id) {
   if (is_json_number(raw_id)) return fmt::format("\"{}\"", raw_id);
-  const auto text = json_decoded(raw_id);
-  return text && is_json_number(*text) ? *text : std::string();
+  return has_other_type(raw_id) ? std::string(raw_id.substr(1, raw_id.size() - 2)) : std::string();
+}
+
+bool has_other_type(std::string_view raw_id) {
+  const bool is_string = raw_id.size() > 2 && raw_id.front() == '"';
+  return is_json_number(is_string ? raw_id.substr(1, raw_id.size() - 2) : raw_id);
 }
 
 }  // namespace sitter

@@ -23,5 +23,6 @@ std::string opening_defect(std::string_view result);
 /// The same id written as the other type: "7" for 7, and the other way round. Empty if there is
 /// none.
 std::string id_of_other_type(std::string_view raw_id);
+bool has_other_type(std::string_view raw_id);
 
 }  // namespace sitter

@@ -1,6 +1,5 @@
 #include "io/files/loaded_binary.hpp"
 
-#include <algorithm>
 #include <variant>
 
 #include "io/process/image_sweep.hpp"
@@ -61,7 +60,7 @@ BinaryFacts LoadedBinary::look(long pid) {
     // The build id is not read at a start, because reading it would delay the start.
     if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
     facts.size = static_cast<std::int64_t>(info.size);
-    facts.modified = info.behind ? std::max(info.mtime, info.behind->mtime) : info.mtime;
+    facts.modified = info.behind ? info.behind->mtime : info.mtime;
   }
   if (info.interpreter) {
     facts.interpreter =
