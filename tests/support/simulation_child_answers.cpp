@@ -157,9 +157,9 @@ void Child::result(const Asked& asked, std::string_view members) {
   said.is_error = members.find("\"isError\":true") != members.npos;
   said.has_tools = members.find("\"tools\":[") != members.npos;
   constexpr const char* kBad[] = {",\"bad\":\"\xff\"", ",\"bad\":NaN", ",\"_meta\":null"};
-  const std::string body =
-      fmt::format(R"json({{"sim":{},{}{}}})json", said.number, members,
-                  said.is_unreadable ? kBad[random_.below(std::size(kBad))] : "");
+  const std::string body = fmt::format(
+      R"json({{"sim":{},{}{}}})json", said.number, members,
+      said.is_unreadable ? kBad[random_.below(asked.is_listen ? 1 : std::size(kBad))] : "");
   switch (random_.below(3)) {
     case 0:
       said.before = R"json({"jsonrpc":"2.0","id":)json";

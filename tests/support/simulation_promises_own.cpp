@@ -123,6 +123,8 @@ void Promises::check_own_answer(const Request& request, const json& message) {
     throw Broken("the bridge answers a cancelled request");
   }
   if (request.is_builtin || request.is_opening || request.sent_to.empty()) return;
+  // An error that names no request answers the only one that its child has.
+  if (message.dump().find("names no request") != std::string::npos) return;
   if (request.answer_read != 0) {
     const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
     // The bridge explains some errors: of servers without an opening, and of those without tools.
@@ -132,8 +134,6 @@ void Promises::check_own_answer(const Request& request, const json& message) {
     if (answer.is_unreadable || is_explained) return;
     throw Broken("the child's answer was exchanged for another");
   }
-  // An error that names no request answers the only one that its child has.
-  if (message.dump().find("names no request") != std::string::npos) return;
   // A second answer of the child counts as the answer to a later request with the same id.
   if (is_in_flight(request) && !requests_.is_used_again(request) && !stopped_at_) {
     throw Broken("a request was given up although its child lives");

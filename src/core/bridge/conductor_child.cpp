@@ -237,7 +237,8 @@ bool Conductor::take_other_type(Child& child, const Message& message, Line line)
   const std::string id = child.keeps_id_types ? std::string() : id_of_other_type(message.id);
   Message other = message;
   other.id = id;
-  if (id.empty() || !is_owed(child, other)) return false;
+  const bool is_stream = desk_.streams().find(id, child.sender(id)) != nullptr;
+  if (id.empty() || is_stream || !is_owed(child, other)) return false;
   news_.on_other_id_type();
   respelled_ = OwnedLine(Outgoing::spliced(line, message.id, id).text());
   if (const Message* const answer = reader_.read(respelled_.line())) {
