@@ -28,6 +28,8 @@ struct BinaryFacts {
   std::optional<std::int64_t> size;
   std::optional<WallTime> modified;
   std::optional<File> interpreter;
+  /// The compiled program that a script of a shell runs, if it is known. `modified` is its time.
+  std::optional<std::string> behind;
   std::optional<std::string> build_id;
   std::optional<Loaded> loaded;
   std::optional<bool> stale;

@@ -34,7 +34,7 @@ void Backend::carry_out(const Order& order, Now now) {
   const auto* const inspected = std::get_if<fact::BinaryInspected>(&*fact);
   if (inspected != nullptr && inspected->facts.path && inspected->facts.exists &&
       events_.on_binary) {
-    events_.on_binary(*inspected->facts.path);
+    events_.on_binary(*inspected->facts.path, inspected->facts.behind.value_or(""));
   }
   on_process(*fact);
 }

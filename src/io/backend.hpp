@@ -30,7 +30,7 @@ class Backend {
     /// The event has ended, and `next_fact` may have more facts of it.
     std::function<void()> on_end;
     /// The server runs this file, or will run it. Empty if nobody asks.
-    std::function<void(const std::string& path)> on_binary;
+    std::function<void(const std::string& path, const std::string& behind)> on_binary;
   };
 
   /// All references must outlive the backend.

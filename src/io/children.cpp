@@ -197,7 +197,7 @@ std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallT
   child->binary.before_start(planned);
   started_era_ = era_key(planned, child->binary.loaded());
   child->binary.on_started(child->process->pid(), now);
-  child->has_sought_sources = false;
+  child->sources_of.clear();
   child->sources.reset();
   return std::nullopt;
 }

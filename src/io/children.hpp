@@ -96,7 +96,8 @@ class Children {
     std::unique_ptr<ChildProcess> process;
     LoadedBinary binary;
     bool is_input_full = false;
-    bool has_sought_sources = false;
+    /// The file whose sources were sought last. Empty before that.
+    std::string sources_of = {};
     /// Empty if the sources are not known yet, or cannot be known.
     std::optional<SourceLook> sources = {};
     /// Set for a child that may outlive the bridge.

@@ -15,6 +15,14 @@ namespace {
 /// model notices. A large tree is looked at in several turns.
 constexpr Milliseconds kSourceLookTime{5};
 
+/// Whether the running child may show more than what is known of its file.
+bool hides_more(const BinaryInfo& file) {
+  if (!file.exists) return true;
+  if (!file.interpreter || file.behind) return false;
+  const std::string& interpreter = file.interpreter->path;
+  return is_shell(interpreter) || runner_kind(interpreter) == Runner::wrapper;
+}
+
 }  // namespace
 
 std::optional<Fact> Children::carry_out(const order::InspectBinary& order, WallTime now) {
@@ -57,17 +65,17 @@ void Children::read_stack(Generation gen, std::function<void(std::string)> on_re
   stack_reader_.emplace(loop_, crash_.dump.reader, std::move(on_read));
 }
 
-/// Finds out once what the sources of the child are. Behind a wrapper, only the running child shows
-/// its program.
+/// Finds out what the sources of the child are. Behind a wrapper or a script of a shell, only the
+/// running child shows its program, and only once it has started it.
 SourceLook::Seen Children::look_at(Child& child, WallTime now) {
-  if (!child.has_sought_sources) {
-    const BinaryInfo& loaded = child.binary.loaded();
-    const bool hides_more = !loaded.exists || (loaded.interpreter && !loaded.behind &&
-                                               is_shell(loaded.interpreter->path));
-    if (hides_more) look_at_file(child);
-    child.has_sought_sources = child.binary.loaded().exists;
-    if (child.has_sought_sources && !restarts_itself(child)) {
-      child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());
+  const BinaryInfo& loaded = child.binary.loaded();
+  if (hides_more(loaded)) look_at_file(child);
+  const std::string& runs = loaded.behind ? loaded.behind->path : loaded.path;
+  if (loaded.exists && child.sources_of != runs) {
+    child.sources_of = runs;
+    child.sources.reset();
+    if (!restarts_itself(child)) {
+      child.sources.emplace(parts_.command, loaded, child.binary.started());
     }
   }
   if (!child.sources) return {};
@@ -85,7 +93,7 @@ bool Children::restarts_itself(Child& child) const {
   const Runner kind = runner_kind(command.command);
   const bool names_script =
       kind == Runner::interpreter && script_of(command.arguments, command.cwd).has_value();
-  if (kind == Runner::none || names_script) return false;
+  if (!child.binary.loaded().behind && (kind == Runner::none || names_script)) return false;
   const auto members = child.process->unit().members(not_of(child.gen()));
   return std::any_of(members.begin(), members.end(), [](const ProcessInfo& process) {
     return sitter::restarts_itself(arguments_of(process.pid));

@@ -112,7 +112,9 @@ class Driver::Loop {
     events.on_fact = [this](const Fact& fact) { feed(fact); };
     events.on_end = [this] { end_turn(); };
     if (parts_.config.watches_binary) {
-      events.on_binary = [this](const std::string& path) { watch_binary(path); };
+      events.on_binary = [this](const std::string& path, const std::string& behind) {
+        watch_binary(path, behind);
+      };
     }
     return {loop_,
             {parts_.command, parts_.build, parts_.keeper, parts_.log},
@@ -214,7 +216,7 @@ class Driver::Loop {
     events.on_extent = [this](fact::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
         loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base)), std::move(events));
-    if (parts_.config.watches_binary) watch_binary(backend_->binary_path());
+    if (parts_.config.watches_binary) watch_binary(backend_->binary_path(), {});
   }
 
   void on_client_read(LineFramer& framer) {
@@ -293,10 +295,10 @@ class Driver::Loop {
     if (start_.is_on) loop_.post([this] { end_start(); });
   }
 
-  void watch_binary(const std::string& path) {
+  void watch_binary(const std::string& path, const std::string& behind) {
     // `set_binary` may report facts, which must not happen while an order is carried out.
-    loop_.post([this, path] {
-      if (file_watch_) file_watch_->set_binary(path);
+    loop_.post([this, path, behind] {
+      if (file_watch_) file_watch_->set_binary(path, behind);
     });
   }
 

@@ -12,7 +12,7 @@ bool StdioBackend::takes(const Order& order) {
     return true;
   }
   if (std::holds_alternative<order::StartChild>(order) && events_.on_binary) {
-    events_.on_binary(binary_path());
+    events_.on_binary(binary_path(), {});
   }
   return false;
 }

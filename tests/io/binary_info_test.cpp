@@ -107,12 +107,15 @@ TEST_F(BinaryInfoTest, AScriptOfAShellShowsTheProgramBehindItWhileItRuns) {
   const std::string server = directory_.copy_program("server", "/bin/cat");
   directory_.write("replaced.sh", "#!/bin/sh\nexec ./server\n", 0755);
   directory_.write("stays.sh", "#!/bin/sh\n./server; true\n", 0755);
+  directory_.write("inner.sh", "./server; true\n");
+  directory_.write("outer.sh", "#!/bin/sh\nexec sh inner.sh\n", 0755);
   directory_.write("alone.sh", "#!/bin/sh\nread line; echo $line\nread line\n", 0755);
   const auto command = [&](const std::string& word, std::vector<std::string> arguments = {}) {
     return request(word, std::move(arguments));
   };
   for (const LaunchRequest& what :
-       {command("./replaced.sh"), command("./stays.sh"), command("sh", {"stays.sh"})}) {
+       {command("./replaced.sh"), command("./stays.sh"), command("sh", {"stays.sh"}),
+        command("./outer.sh"), command("env", {"A=1", "./stays.sh"})}) {
     const BinaryInfo info = inspect_running(what);
     EXPECT_TRUE(info.path.ends_with(".sh")) << info.path;
     ASSERT_TRUE(info.behind) << info.path;
@@ -121,6 +124,9 @@ TEST_F(BinaryInfoTest, AScriptOfAShellShowsTheProgramBehindItWhileItRuns) {
     EXPECT_FALSE(inspect(what, 0).behind);
   }
   EXPECT_FALSE(inspect_running(command("./alone.sh")).behind);
+  // What a script runs first is no server.
+  directory_.write("waits.sh", "#!/bin/sh\n/bin/cat; exec ./server\n", 0755);
+  EXPECT_FALSE(inspect_running(command("./waits.sh")).behind);
 }
 
 TEST_F(BinaryInfoTest, WithoutAFileTheCommandIsReportedAsMissing) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "io/files/binary_info.hpp"
+#include "io/files/source_look.hpp"
 #include "process_support.hpp"
 
 namespace sitter {
@@ -54,6 +55,19 @@ TEST_F(LoadedBinaryTest, TheProgramBehindAScriptOfAShellMakesItStaleToo) {
   EXPECT_EQ(facts.path, directory_ / "run.sh");
   EXPECT_EQ(facts.stale, true);
   EXPECT_EQ(facts.modified, modified_at(directory_ / "server"));
+}
+
+TEST_F(LoadedBinaryTest, AProgramBehindAScriptThatWasReplacedBeforeTheFirstLookIsOld) {
+  directory_.copy_program("server", "/bin/cat");
+  directory_.write("run.sh", "#!/bin/sh\nexec ./server\n", 0755);
+  const LaunchRequest command = request("./run.sh");
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  rebuild("server");
+  EXPECT_EQ(binary.look(child->pid()).stale, true);
+  SourceLook sources(command, binary.loaded(), started_);
+  const auto change = sources.look(started_, [] { return true; }).newest;
+  EXPECT_EQ(change ? change->file : "", "server");
 }
 
 TEST_F(LoadedBinaryTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {

@@ -98,6 +98,20 @@ TEST_F(SourceLookTest, FilesBelowTheScriptWithItsEndingCount) {
   EXPECT_EQ(look(), "app/a/b/deep.py");
 }
 
+TEST_F(SourceLookTest, BehindAScriptOfAShellFilesWithTheEndingOfWhatItRunsCount) {
+  save("run.sh", -hours(1));
+  BinaryInfo shell = own("run.sh");
+  shell.behind.emplace().path = directory_ / "app/server.py";
+  shell.is_behind_interpreted = true;
+  LaunchRequest request;
+  request.cwd = directory_.path();
+  look_.emplace(request, shell, started_);
+  save("notes.py", seconds(3));
+  EXPECT_EQ(look(), "");
+  save("app/notes.py", seconds(3));
+  EXPECT_EQ(look(), "app/notes.py");
+}
+
 TEST_F(SourceLookTest, TheNewestChangeIsNamed) {
   start();
   save("app/old.py", seconds(50));

@@ -10,8 +10,10 @@ void UnservedChanges::on_changed(const fact::FilesChanged::File& changed, WallTi
   std::string file = changed.path;
   const auto before = changes_.find(file);
   const bool is_known = before != changes_.end();
-  const bool is_new = is_known ? before->second.is_new : changed.is_new;
-  if (is_known && is_new && !changed.modified && before->second.number > read_) {
+  const auto came = is_known         ? before->second.came
+                    : changed.is_new ? std::optional(when)
+                                     : std::nullopt;
+  if (is_known && came && !changed.modified && before->second.number > read_) {
     // A file that came and went without being read is no change.
     changes_.erase(before);
     return;
@@ -22,7 +24,8 @@ void UnservedChanges::on_changed(const fact::FilesChanged::File& changed, WallTi
   seen_at_ = now.steady;
   ++newest_;
   if (changes_.size() >= limits::kChangedFilesMax && !is_known) file = "(others)";
-  const Change change{newest_, when, is_source_built_elsewhere(file), is_new};
+  const Change change{newest_, when, is_source_built_elsewhere(file),
+                      false,   came, !changed.modified};
   changes_.insert_or_assign(std::move(file), change);
 }
 
@@ -36,15 +39,12 @@ bool UnservedChanges::is_source_built_elsewhere(std::string_view file) const {
 }
 
 void UnservedChanges::on_built_elsewhere() {
-  if (!options_.shows_builds) return;
+  if (!options_.is_binary_built) return;
   for (auto& [file, change] : changes_) change.is_built_elsewhere = false;
 }
 
 void UnservedChanges::on_start(Generation gen) {
-  for (auto& [file, change] : changes_) {
-    const bool is_known = options_.shows_builds || change.number > read_;
-    change.is_built_elsewhere = change.is_built_elsewhere && is_known;
-  }
+  for (auto& [file, change] : changes_) change.has_two_starts = change.number <= read_;
   if (!options_.has_build) read_ = runnable_ = newest_;
   started_ = runnable_;
   started_gen_ = gen;
@@ -63,7 +63,7 @@ Instant UnservedChanges::wait_end(std::optional<Instant> since) const {
   return since ? std::min(waits_until_, *since + options_.wait) : waits_until_;
 }
 
-void UnservedChanges::erase_up_to(Number last) {
+void UnservedChanges::erase_up_to(std::uint64_t last) {
   std::erase_if(changes_, [last](const auto& change) {
     return !change.second.is_built_elsewhere && change.second.number <= last;
   });

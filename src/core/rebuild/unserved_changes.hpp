@@ -25,9 +25,9 @@ class UnservedChanges {
     /// Whether changed files are built before they run.
     bool has_build = false;
     /// Without a build command: the endings of the sources that somebody else builds, and whether
-    /// such a build shows in the file of the server. Otherwise the next start but one has it.
+    /// the file of the server is made by such a build.
     std::vector<std::string> built_endings;
-    bool shows_builds = true;
+    bool is_binary_built = true;
     /// Changes with shorter pauses between them are one change.
     Milliseconds debounce{};
     /// How long requests wait for each change. Zero: not at all.
@@ -67,15 +67,27 @@ class UnservedChanges {
     /// A child that is started now would run that change.
     bool is_built = false;
   };
-  /// The changes that a child does not run. `runs(file, when, is_built_elsewhere)`: what else shows
-  /// that it runs one. Nothing if it runs all of them.
+  struct Change {
+    /// In the order of the changes, from 1 on.
+    std::uint64_t number = 0;
+    WallTime when;
+    /// No start of ours reads it.
+    bool is_built_elsewhere = false;
+    /// At least two children were started after it.
+    bool has_two_starts = false;
+    /// When a file came that did not exist before. Nothing for other files.
+    std::optional<WallTime> came;
+    bool is_gone = false;
+  };
+  /// The changes that a child does not run. `runs(file, change)`: what else shows that it runs one.
+  /// Nothing if it runs all of them.
   template <class Runs>
   std::optional<Open> open(Runs runs) const {
     std::optional<Open> open;
-    Number newest = 0;
+    std::uint64_t newest = 0;
     std::size_t count = 0;
     for (const auto& [file, change] : changes_) {
-      if (runs(file, change.when, change.is_built_elsewhere)) continue;
+      if (runs(file, change)) continue;
       ++count;
       if (change.number < newest) continue;
       newest = change.number;
@@ -86,31 +98,20 @@ class UnservedChanges {
   }
 
  private:
-  /// Changes are numbered from 1 on.
-  using Number = std::uint64_t;
-  struct Change {
-    Number number = 0;
-    WallTime when;
-    /// No start of ours reads it.
-    bool is_built_elsewhere = false;
-    /// The file did not exist before.
-    bool is_new = false;
-  };
-
   bool is_source_built_elsewhere(std::string_view file) const;
-  void erase_up_to(Number last);
+  void erase_up_to(std::uint64_t last);
 
   const Options options_;
   std::map<std::string, Change, std::less<>> changes_;
-  Number newest_ = 0;
+  std::uint64_t newest_ = 0;
   std::optional<Instant> seen_at_;
   Instant waits_until_;
   /// The newest change that a build or a start has read, that the last build has read, that a child
   /// which is started now would run, and that the child which was started last runs.
-  Number read_ = 0;
-  Number built_ = 0;
-  Number runnable_ = 0;
-  Number started_ = 0;
+  std::uint64_t read_ = 0;
+  std::uint64_t built_ = 0;
+  std::uint64_t runnable_ = 0;
+  std::uint64_t started_ = 0;
   Generation started_gen_ = kNoGeneration;
 };
 

@@ -25,7 +25,7 @@ class Watch {
     bool has_build = false;
     /// See `UnservedChanges::Options`.
     std::vector<std::string> built_endings = {};
-    bool shows_builds = true;
+    bool is_binary_built = true;
     /// How long the files must stay unchanged before a reload.
     Milliseconds debounce{};
     /// How long requests wait for the code that was saved.
@@ -35,8 +35,8 @@ class Watch {
       : is_on_(options.is_on),
         has_build_(options.has_build),
         changes_(options.debounce),
-        unserved_({options.has_build, options.built_endings, options.shows_builds, options.debounce,
-                   options.fresh_wait}) {}
+        unserved_({options.has_build, options.built_endings, options.is_binary_built,
+                   options.debounce, options.fresh_wait}) {}
 
   bool is_on() const { return is_on_; }
   const UnservedChanges& unserved() const { return unserved_; }

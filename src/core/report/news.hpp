@@ -152,8 +152,8 @@ class News {
   bool is_being_replaced(Generation gen) const;
   bool says_old_code() const;
   bool is_own_source(const std::string& file) const;
-  bool runs_change(const Child& child, const std::string& file, WallTime when,
-                   bool is_built_elsewhere) const;
+  bool runs_change(const Child& child, const std::string& file,
+                   const UnservedChanges::Change& change) const;
   bool would_carry_notice(const ClientRequest& request, const Message& answer) const;
   void put_notice(const ClientRequest& request, const Message& answer, Edits& edits);
   NoticeFacts known_for_notice() const;

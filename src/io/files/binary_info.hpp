@@ -16,6 +16,7 @@ struct BinaryInfo {
     std::string path;
     std::uintmax_t size = 0;
     WallTime mtime;
+    std::uint64_t inode = 0;
 
     friend bool operator==(const File&, const File&) = default;
   };
@@ -31,6 +32,10 @@ struct BinaryInfo {
   std::optional<File> interpreter;
   /// What the running child shows behind a script of a shell, which mostly starts another program.
   std::optional<File> behind;
+  /// An interpreter runs what is behind the script.
+  bool is_behind_interpreted = false;
+  /// The file behind the script has taken the place of the one that runs.
+  bool is_behind_replaced = false;
   /// With which a wrapper runs the program, if it was looked for behind the wrapper.
   std::vector<std::string> arguments;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/files/binary_info.hpp"
+#include "io/process/image_sweep.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/process_table.hpp"
 #include "io/process/runners.hpp"
@@ -28,8 +29,7 @@ struct Target {
   std::string interpreter;
   /// Of the process that runs the program, if it was found behind a wrapper.
   std::vector<std::string> arguments = {};
-  /// Empty if the path is no script of a shell, or if no running child shows it.
-  std::string behind = {};
+  ImageIdentity image = {};
 };
 
 // A script may itself be a runner, as npx is a script of node. Such a script is not the file under
@@ -44,12 +44,15 @@ std::optional<Target> interpreted(const std::string& interpreter,
 }
 
 /// Searches downwards from the child, past shells and runners, for the first process that has the
-/// child's standard input and that is, or runs, a program of its own. `script` is what the child
-/// runs, if that is known already.
+/// child's standard input and that is, or runs, a program of its own. Behind a script of a shell,
+/// further scripts of shells and tools of the system are passed too: they lead to the server.
 class TargetSearch {
  public:
-  explicit TargetSearch(long child, std::string script = {})
-      : script_(std::move(script)), input_(input_of(child)), processes_(all_processes()) {
+  enum class From { command, script };
+  explicit TargetSearch(long child, From from = From::command)
+      : is_behind_script_(from == From::script),
+        input_(input_of(child)),
+        processes_(all_processes()) {
     // Of several such processes, the oldest is the server, and later ones are its helpers.
     std::sort(processes_.begin(), processes_.end(),
               [](const ProcessRecord& a, const ProcessRecord& b) { return a.start < b.start; });
@@ -57,13 +60,17 @@ class TargetSearch {
 
   std::optional<Target> below(long pid, int depth = 0) const {
     if (!input_ || depth > kDepthMax) return std::nullopt;
-    std::string image = image_of(pid).path;
+    ImageIdentity running = image_of(pid);
+    const std::string image = running.path;
     Runner kind = runner_kind(image);
     if (image.empty() || kind == Runner::remote) return std::nullopt;
-    if (kind == Runner::none) return Target{image, {}, arguments_behind_name(pid)};
-    if (kind == Runner::interpreter) {
+    if (kind == Runner::none) {
+      if (is_behind_script_ && belongs_to_the_system(image)) return std::nullopt;
+      return Target{image, {}, arguments_behind_name(pid), std::move(running)};
+    }
+    if (kind == Runner::interpreter && !(is_behind_script_ && is_shell(image))) {
       auto target = interpreted(image, arguments_behind_name(pid), working_directory_of(pid));
-      if (target && target->path != script_) return target;
+      if (target) return target;
     }
     for (const ProcessRecord& process : processes_) {
       if (process.parent != pid || process.zombie || input_of(process.pid) != input_) continue;
@@ -73,7 +80,7 @@ class TargetSearch {
   }
 
  private:
-  const std::string script_;
+  const bool is_behind_script_;
   std::optional<OpenFileIdentity> input_;
   std::vector<ProcessRecord> processes_;
 };
@@ -109,7 +116,7 @@ std::optional<BinaryInfo::File> file_at(const std::string& path) {
   struct stat found {};
   const bool is_there = stat(path.c_str(), &found) == 0;
   return BinaryInfo::File{path, is_there ? static_cast<std::uintmax_t>(found.st_size) : 0,
-                          modified_at(path).value_or(WallTime())};
+                          modified_at(path).value_or(WallTime()), found.st_ino};
 }
 
 BinaryInfo describe(const Target& target) {
@@ -125,8 +132,16 @@ BinaryInfo describe(const Target& target) {
     info.inode = facts.st_ino;
   }
   info.interpreter = file_at(target.interpreter);
-  info.behind = file_at(target.behind);
   return info;
+}
+
+void find_behind(BinaryInfo& script, long pid) {
+  const auto behind = TargetSearch(pid, TargetSearch::From::script).below(pid);
+  if (!behind) return;
+  script.behind = file_at(behind->path);
+  script.is_behind_interpreted = !behind->interpreter.empty();
+  script.is_behind_replaced =
+      behind->image.is_known() && !behind->image.is_same_file(image_at(behind->path));
 }
 
 std::string look_of(const fs::path& file) {
@@ -157,11 +172,11 @@ BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, l
     // The path of the file is known, even if something else prevents the start.
     target = Target{request.command, {}};
   }
-  if (target && pid != 0 && is_shell(target->interpreter)) {
-    if (auto behind = TargetSearch(pid, target->path).below(pid))
-      target->behind = std::move(behind->path);
+  if (target) {
+    BinaryInfo info = describe(*target);
+    if (pid != 0 && is_shell(target->interpreter)) find_behind(info, pid);
+    return info;
   }
-  if (target) return describe(*target);
   BinaryInfo unknown;
   unknown.path = request.command;
   return unknown;

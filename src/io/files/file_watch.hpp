@@ -35,9 +35,10 @@ class FileWatch {
   void start();
   /// Reports at once what the system has to report. Call it outside of the handling of an order.
   void read_pending();
-  /// Also watches this file, in place of the file of an earlier call. The file is usable if it is a
-  /// regular file and not empty. A path that is not absolute is ignored.
-  void set_binary(const std::string& path);
+  /// Also watches this file, and the program behind it if there is one, in place of those of an
+  /// earlier call. The file is usable if it is a regular file and not empty. A path that is not
+  /// absolute is ignored.
+  void set_binary(const std::string& path, const std::string& behind = {});
 
  private:
   class Watcher;

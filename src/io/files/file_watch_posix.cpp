@@ -60,12 +60,12 @@ class FileWatch::Watcher {
 
   void read_pending() { watches_.read_pending(); }
 
-  void set_binary(const std::string& path) {
+  void set_binary(const std::string& path, const std::string& behind) {
     std::error_code error;
-    std::string target = fs::canonical(path, error).native();
-    if (!path.starts_with('/') || (path == binary_ && target == binary_target_)) return;
+    std::string other = behind.empty() ? fs::canonical(path, error).native() : behind;
+    if (!path.starts_with('/') || (path == binary_ && other == other_binary_)) return;
     binary_ = path;
-    binary_target_ = std::move(target);
+    other_binary_ = std::move(other);
     if (!watches_.is_started()) return;
     find_roots(std::chrono::system_clock::now());
     go_on();
@@ -77,7 +77,7 @@ class FileWatch::Watcher {
   /// The paths that the user has named, whether they exist or not.
   std::vector<std::string> roots() const {
     std::vector<std::string> roots = filter_.roots();
-    for (const std::string& file : {binary_, binary_target_}) {
+    for (const std::string& file : {binary_, other_binary_}) {
       if (!file.empty()) roots.push_back(file);
     }
     return roots;
@@ -180,9 +180,7 @@ class FileWatch::Watcher {
   bool takes_file(const std::string& path) const {
     return is_binary(path) || filter_.takes_file(path);
   }
-  bool is_binary(const std::string& path) const {
-    return path == binary_ || path == binary_target_;
-  }
+  bool is_binary(const std::string& path) const { return path == binary_ || path == other_binary_; }
 
   bool watch(const std::string& folder, Kind kind = Kind::with_files) {
     const FolderWatches::Added added = watches_.add(folder, kind);
@@ -313,7 +311,7 @@ class FileWatch::Watcher {
   EventLoop& loop_;
   WatchFilter filter_;
   Events events_;
-  std::string binary_, binary_target_;
+  std::string binary_, other_binary_;
 
   FolderWatches watches_{
       loop_,
@@ -352,6 +350,8 @@ FileWatch::FileWatch(EventLoop& loop, WatchFilter filter, Events events)
 FileWatch::~FileWatch() = default;
 void FileWatch::start() { watcher_->start(); }
 void FileWatch::read_pending() { watcher_->read_pending(); }
-void FileWatch::set_binary(const std::string& path) { watcher_->set_binary(path); }
+void FileWatch::set_binary(const std::string& path, const std::string& behind) {
+  watcher_->set_binary(path, behind);
+}
 
 }  // namespace sitter

@@ -48,7 +48,12 @@ BinaryFacts LoadedBinary::look(long pid) {
   // A shell whose last command is a program replaces itself with this program (execve(2)).
   if (Program now = program_of(pid); now.image.is_known()) own_ = std::move(now);
   const bool shows_more = info.path != loaded_.path || (info.behind && !loaded_.behind);
-  if (pid != 0 && info.exists && shows_more) loaded_ = info;
+  if (pid != 0 && info.exists && shows_more) {
+    loaded_ = info;
+    if (info.is_behind_replaced) loaded_.behind->inode = 0;
+  }
+  // What a wrapper has started.
+  if (pid != 0 && info.interpreter) loaded_.interpreter = info.interpreter;
   if (pid != 0 && info.exists && !info.interpreter) {
     inner_ = {image_at(info.path), info.arguments};
   }
@@ -62,6 +67,7 @@ BinaryFacts LoadedBinary::look(long pid) {
     facts.size = static_cast<std::int64_t>(info.size);
     facts.modified = info.behind ? info.behind->mtime : info.mtime;
   }
+  if (info.behind && !info.is_behind_interpreted) facts.behind = info.behind->path;
   if (info.interpreter) {
     facts.interpreter =
         BinaryFacts::File{info.interpreter->path, static_cast<std::int64_t>(info.interpreter->size),

@@ -33,7 +33,7 @@ inline constexpr Milliseconds kSourceClockMargin{2000};
 }  // namespace limits
 
 /// Looks for changes in the sources of one running child: its own file, the program behind a script
-/// of a shell and, if an interpreter runs this file, the files with the same ending that the
+/// of a shell and, if an interpreter runs one of the two, the files with the same ending that the
 /// arguments name or that are below the folder of this file. Ignored files and folders are left
 /// out, and so are hidden folders and links to folders. A deleted file counts as changed.
 class SourceLook {

@@ -27,12 +27,20 @@ SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, Wall
   cwd_ = fs::absolute(request.cwd.empty() ? "." : request.cwd, error).lexically_normal().string();
   while (cwd_.ends_with('/')) cwd_.pop_back();
   seen_.emplace(own_, Stamp{own.mtime, own.size, own.inode});
-  ending_ = fs::path(own_).extension().string();
-  if (own.behind) named_.push_back(own.behind->path);
+  const std::string& script = own.is_behind_interpreted ? own.behind->path : own_;
+  ending_ = fs::path(script).extension().string();
+  if (own.behind) {
+    const BinaryInfo::File& behind = *own.behind;
+    named_.push_back(behind.path);
+    // A running program shows from which file it was started.
+    if (!own.is_behind_interpreted) {
+      seen_.emplace(behind.path, Stamp{behind.mtime, behind.size, behind.inode});
+    }
+  }
   if (!own.interpreter || !is_plain(ending_)) return;
   add_arguments(request);
   // A script in the root of the file system has no folder of its own.
-  const std::string folder = parent_of(own_);
+  const std::string folder = parent_of(script);
   if (!folder.empty()) filter_.emplace(std::vector<std::string>{"*" + ending_}, folder);
 }
 
