@@ -39,8 +39,9 @@ std::string shown_address(const std::string& text) {
 
 std::string command_of(const Server& server) {
   if (server.words.empty() && server.url.empty()) return "-";
-  const std::string text = server.words.empty() ? shown_address(server.url)
-                                                : fmt::format("{}", fmt::join(server.words, " "));
+  const std::string text = server.words.empty()
+                               ? shown_address(server.url)
+                               : fmt::format("{}", fmt::join(without_secrets(server.words), " "));
   return text.empty() ? "-" : brief(text, kCommandShownMax);
 }
 
@@ -82,18 +83,23 @@ Json asked_of(const Request& request, const Json& entry) {
   return request.always_load ? with_tools_loaded(entry, request.client->spelling) : entry;
 }
 
-/// A line that names the variable with the address; empty if there is none.
+/// A line that names the variables that hold what may be secret; empty if there are none.
 std::string variable_note(const Json& entry, const Spelling& spelling) {
   const Words words = read_server(entry, spelling).words;
   const auto end = std::find(words.begin(), words.end(), "--");
-  const auto option = std::find(words.begin(), end, "--http-env");
-  if (option == end || std::next(option) == end) return {};
-  // The user may have named a variable of his own.
-  if (entry.dump().find(fmt::format("\"{}\":", *std::next(option))) == std::string::npos) return {};
+  Words variables;
+  for (auto word = words.begin(); word != end && std::next(word) != end; ++word) {
+    if (*word != "--http-env" && *word != "--header-env") continue;
+    const std::string& value = *std::next(word);
+    const std::string variable = value.substr(value.find('=') + 1);
+    // The user may have named a variable of his own.
+    if (entry.dump().find(fmt::format("\"{}\":", variable)) == std::string::npos) continue;
+    variables.push_back(variable);
+  }
+  if (variables.empty()) return {};
   return fmt::format(
-      "note: the URL has a query, which may be secret, and others can read arguments; so it is in "
-      "the variable {} of the entry\n",
-      *std::next(option));
+      "note: others can read arguments, so the entry has what may be secret in {}: {}\n",
+      variables.size() == 1 ? "a variable" : "variables", fmt::join(variables, ", "));
 }
 
 Planned wrapped_entry(const Request& request, const Surroundings& here, const Place& place,
@@ -155,7 +161,7 @@ std::string steps(const Request& request, const Place& place, const Json& entry,
 std::string wrote(const Request& request, const Place& place, const Json& entry) {
   const Server server = read_server(entry, request.client->spelling);
   return fmt::format("wrote the entry '{}' (scope {}) in {}:\n  {}\n", one_line(request.name),
-                     place.scope, place.file, typed(server.words));
+                     place.scope, place.file, typed(without_secrets(server.words)));
 }
 
 constexpr const char* kDryRun = "nothing was written (--dry-run)\n";
@@ -166,6 +172,8 @@ constexpr const char* kDryRun = "nothing was written (--dry-run)\n";
 bool registered_by_claude(const Request& request, const Place& place, const Json& entry) {
   const std::string claude = program_in_path("claude");
   if (request.client->name != "claude" || claude.empty()) return false;
+  // Others can read the arguments of that command.
+  if (!variable_note(entry, request.client->spelling).empty()) return false;
   run_program({claude, "mcp", "add-json", request.name, entry.dump(), "-s", place.scope});
   const EntryText after{*request.client, place, request.name, read_settings(place.file)};
   const auto written = after.entry();

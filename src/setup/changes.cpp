@@ -36,12 +36,6 @@ bool is_secret(const Path& path, const Path& entry) {
       });
 }
 
-/// A user, a password or a query in an address may be secret.
-bool is_secret_address(std::string_view text) {
-  const std::size_t begin = text.find("://");
-  return begin != text.npos && text.find_first_of("@?", begin) != text.npos;
-}
-
 std::string written(Hunk::Range range) {
   // An empty range names the line before it.
   return fmt::format("{},{}", range.count == 0 ? range.begin : range.begin + 1, range.count);
@@ -55,9 +49,11 @@ std::string without_secrets(const Document& document, const Path& entry) {
   const std::string_view text = document.text();
   std::string shown;
   std::size_t at = 0;
+  std::string_view before;
   for (const Document::String& each : strings) {
-    const std::string_view string = text.substr(each.span.begin, each.span.end - each.span.begin);
-    if (!is_secret(each.path, entry) && !is_secret_address(string)) continue;
+    const bool is_hidden = is_secret(each.path, entry) || is_secret_word(each.value, before);
+    before = each.value;
+    if (!is_hidden) continue;
     shown += text.substr(at, each.span.begin - at);
     shown += "***";
     at = each.span.end;

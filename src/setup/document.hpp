@@ -47,6 +47,8 @@ class Document {
   struct String {
     Path path;
     Span span;
+    /// What it says, without the escapes.
+    std::string value;
   };
 
   /// Throws Failure if the text is broken; `name` names the file in the sentence. An empty text has

@@ -267,7 +267,7 @@ class JsonDocument : public Document {
 
   void collect(const Path& path, Span value, std::vector<String>& all) const {
     if (plain_[value.begin] == '"') {
-      all.push_back({path, value});
+      all.push_back({path, value, Json::parse(part(value)).get<std::string>()});
     } else if (plain_[value.begin] == '{') {
       for (const Member& member : members_of(value)) collect(path / member.name, member.value, all);
     } else if (plain_[value.begin] == '[') {

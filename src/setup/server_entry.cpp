@@ -163,6 +163,13 @@ Words address_words(const std::string& url, Json& environment) {
   return {"--http-env", add_variable(environment, "MCP_SITTER_URL", url)};
 }
 
+/// The words that name a header; a variable holds its value.
+Words header_words(const std::string& name, const std::string& value, Json& environment) {
+  // No variable may be empty.
+  if (value.empty()) return {"--header", name + "="};
+  return {"--header-env", name + "=" + add_variable(environment, variable_for(name), value)};
+}
+
 /// Puts a member behind another one, or replaces it in its place.
 void put_behind(Json& object, std::string_view key, Json value, std::string_view neighbour) {
   if (object.contains(key)) {
@@ -295,6 +302,22 @@ Server read_server(const Json& entry, const Spelling& spelling) {
   return server;
 }
 
+bool is_secret_word(std::string_view word, std::string_view before) {
+  if (before == "--header" || word.starts_with("--header=")) return true;
+  const std::size_t begin = word.find("://");
+  return begin != word.npos && word.find_first_of("@?#", begin) != word.npos;
+}
+
+Words without_secrets(Words words) {
+  std::string before;
+  for (std::string& word : words) {
+    const bool is_secret = is_secret_word(word, before);
+    before = is_secret ? "***" : word;
+    word = before;
+  }
+  return words;
+}
+
 bool is_wrapped(const Words& words) { return own_words(words) > 0; }
 
 Words arguments_of(const Words& wrapped) {
@@ -330,14 +353,20 @@ Words with_options(const Words& wrapped, const Words& removed, const Words& adde
 
 Json entry_of(Words words, const Spelling& spelling) {
   Json environment = Json::object();
+  Words kept;
   for (const GivenOption& option :
        split_words_of(words).options.value_or(std::vector<GivenOption>())) {
-    if (option.name != "--http") continue;
     const std::string& word = option.words.back();
     const bool is_joined = option.words.size() == 1;
-    const std::string url = is_joined ? word.substr(word.find('=') + 1) : word;
-    words = with_options(words, {option.name}, address_words(url, environment));
+    const std::string value = is_joined ? word.substr(word.find('=') + 1) : word;
+    if (option.name == "--http") kept = joined(std::move(kept), address_words(value, environment));
+    const std::size_t equals = value.find('=');
+    if (option.name == "--header" && equals != value.npos) {
+      kept = joined(std::move(kept),
+                    header_words(value.substr(0, equals), value.substr(equals + 1), environment));
+    }
   }
+  if (!kept.empty()) words = with_options(words, {"--http", "--header"}, kept);
   Json part = Json::object();
   if (!spelling.stdio_type.empty()) part["type"] = spelling.stdio_type;
   set_words(part, spelling, words);
@@ -374,13 +403,7 @@ Json over_stdio(const Json& entry, const Spelling& spelling, Words words) {
   Json environment = found == part.end() ? Json::object() : *found;
   words = joined(std::move(words), address_words(server.url, environment));
   for (const auto& [name, value] : server.headers) {
-    // No variable may be empty.
-    if (value.empty()) {
-      words.insert(words.end(), {"--header", name + "="});
-      continue;
-    }
-    const std::string variable = add_variable(environment, variable_for(name), value);
-    words.insert(words.end(), {"--header-env", name + "=" + variable});
+    words = joined(std::move(words), header_words(name, value, environment));
   }
   set_words(part, spelling, words);
   if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);

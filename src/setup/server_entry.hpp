@@ -30,6 +30,13 @@ struct Server {
 
 Server read_server(const Json& entry, const Spelling& spelling);
 
+/// Whether a word of a command may be secret: the value of a header, or an address with a user, a
+/// password, a query or a fragment.
+bool is_secret_word(std::string_view word, std::string_view before);
+
+/// The words with `***` for each secret.
+Words without_secrets(Words words);
+
 /// Whether these words run mcp-sitter.
 bool is_wrapped(const Words& words);
 
@@ -44,7 +51,8 @@ Words words_behind(const Words& wrapped);
 /// the place of the first of them, or before the others.
 Words with_options(const Words& wrapped, const Words& removed, const Words& added);
 
-/// A new entry that runs these words. A URL with a query is treated as in `over_stdio`.
+/// A new entry that runs these words. Headers and a URL with a query are treated as in
+/// `over_stdio`.
 Json entry_of(Words words, const Spelling& spelling);
 
 /// The entry with these words in place of its command.

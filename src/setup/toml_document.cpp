@@ -294,7 +294,7 @@ class TomlDocument : public Document {
     } else if (const auto* const array = node.as_array()) {
       for (const toml::node& element : *array) collect_strings(path, element, all);
     } else if (node.is_string()) {
-      all.push_back({path, span_of(node.source())});
+      all.push_back({path, span_of(node.source()), **node.as_string()});
     }
   }
 

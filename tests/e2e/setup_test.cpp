@@ -297,8 +297,14 @@ TEST_F(Setup, ACommandThatIsMissingAndAGuessThatFailsAreSaid) {
 TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
   project_.write(".cursor/mcp.json",
                  R"({"mcpServers": {"a": {"url": "https://h.example/mcp?key=hidden7"},
-                     "b": {"url": "https://me:hidden7@h.example/mcp"}, "c": {"command": "x"}}})");
-  for (const Words& words : {Words{"cursor"}, Words{"cursor", "--wrap", "c", "--dry-run"}}) {
+                     "b": {"url": "https://me:hidden7@h.example/mcp"}, "c": {"command": "x"},
+                     "d": {"command": "x", "args": ["http:\/\/h.example\/#hidden7"]},
+                     "e": {"command": "mcp-sitter", "args": ["--http", "http\u003a//h/?hidden7",
+                       "--header", "A=hidden7", "--header=B=hidden7", "--", "./daemon"]}}})");
+  for (const Words& words :
+       {Words{"cursor"}, Words{"cursor", "--wrap", "c", "--dry-run"},
+        Words{"cursor", "--wrap", "d", "--dry-run"}, Words{"cursor", "--wrap", "d"},
+        Words{"cursor", "--wrap", "e", "--watch", "src", "--dry-run"}}) {
     EXPECT_THAT(expect_done(words), Not(HasSubstr("hidden7")));
   }
 }
@@ -320,7 +326,7 @@ TEST_F(Setup, AnAddressWithAQueryIsInNoArgument) {
       R"( "env": {"MCP_SITTER_URL": "mine"}, "headers": {"K": "v"}}}})";
   const std::string file = project_.write(".mcp.json", text);
   const std::string output = expect_done({"claude", "--wrap", "a"});
-  EXPECT_THAT(output, AllOf(HasSubstr("the variable MCP_SITTER_URL_ of the entry"),
+  EXPECT_THAT(output, AllOf(HasSubstr("in variables: MCP_SITTER_URL_, MCP_SITTER_HEADER_K\n"),
                             HasSubstr("--http-env MCP_SITTER_URL_"), Not(HasSubstr("hidden7"))));
   EXPECT_EQ(entry_in(file)["args"],
             Json({"--http-env", "MCP_SITTER_URL_", "--header-env", "K=MCP_SITTER_HEADER_K"}));
@@ -336,12 +342,22 @@ TEST_F(Setup, AnAddressWithAQueryIsInNoArgument) {
                                {"--http=http://127.0.0.1:9/#hidden7"}}) {
     Words words = {"claude", "b", "--scope", "project", "--", "mcp-sitter", "--log-level", "debug"};
     words.insert(words.end(), address.begin(), address.end());
-    EXPECT_THAT(expect_done(words), HasSubstr("the variable MCP_SITTER_URL of the entry"));
+    EXPECT_THAT(expect_done(words),
+                HasSubstr("has what may be secret in a variable: MCP_SITTER_URL\n"));
     const Json entry = entry_in(file, "b");
     EXPECT_EQ(entry["args"], Json({"--log-level", "debug", "--http-env", "MCP_SITTER_URL"}));
     EXPECT_THAT(entry["env"]["MCP_SITTER_URL"], HasSubstr("hidden7"));
     expect_done({"claude", "--undo", "b"});
   }
+  // The program of the client would have it in its arguments.
+  home_.write_script("bin/claude", "exit 1");
+  expect_done({"claude", "c", "--", "mcp-sitter", "--http", "http://127.0.0.1:9/", "--header",
+               "Authorization=Bearer hidden7"});
+  const Json entry = Json::parse(
+      contents_of(home_ / ".claude.json"))["projects"][project_.path()]["mcpServers"]["c"];
+  EXPECT_EQ(entry["args"], Json({"--http", "http://127.0.0.1:9/", "--header-env",
+                                 "Authorization=MCP_SITTER_HEADER_AUTHORIZATION"}));
+  EXPECT_EQ(entry["env"]["MCP_SITTER_HEADER_AUTHORIZATION"], "Bearer hidden7");
 }
 
 TEST_F(Setup, HeadersOfEveryKindAreTakenOrRefusedAtOnce) {
