@@ -107,6 +107,7 @@ TEST_F(BridgeServedChangeTest, WithoutAFileThatShowsABuildTheNextStartButOneHasI
   config.built_endings = {".ts"};
   config.needs_no_build = true;
   binary.path = "/srv/dist/server.js";
+  binary.interpreter.emplace();
   binary.modified = now.wall;
   time_passes(seconds(5));
   open();
@@ -126,6 +127,7 @@ TEST_F(BridgeServedChangeTest, TheProgramBehindAScriptShowsItsBuild) {
   config.built_endings = {".c"};
   config.needs_no_build = true;
   binary.path = "/srv/run.sh";
+  binary.interpreter.emplace();
   binary.behind = "/srv/app";
   binary.modified = now.wall;
   time_passes(seconds(5));

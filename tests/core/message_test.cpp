@@ -309,6 +309,9 @@ TEST(SplitTest, AnObjectInsideAnUnclosedOneIsNotSplitOff) {
 TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {
   EXPECT_THAT(split_objects(std::string(15, '{') + "{}"), ElementsAre("{}"));
   EXPECT_THAT(split_objects(std::string(16, '{') + "{}"), IsEmpty());
+  const std::string large = "{\"a\":\"" + std::string(8 * limits::kMiB, 'x') + "\"}";
+  EXPECT_THAT(split_objects("{ { " + large), SizeIs(1));
+  EXPECT_THAT(split_objects("{ { { " + large), IsEmpty());
 }
 
 TEST(LooksLikeAnswerTest, AnAnswerIsToldFromARequestAndALogLine) {

@@ -85,7 +85,7 @@ bool News::runs_change(const Child& child, const std::string& file,
     return true;
   }
   // No file shows the build, as behind a script: then the next start but one is assumed to have it.
-  const bool shows_builds = !config_.needs_no_build || binary_.behind;
+  const bool shows_builds = !config_.needs_no_build || binary_.behind || !binary_.interpreter;
   if (change.is_built_elsewhere && !shows_builds && change.has_two_starts) return true;
   // A build of ours holds only what was saved before it began.
   const auto& build = rebuilds_.rebuilder().last_result();
