@@ -16,7 +16,6 @@ namespace {
 using Json = DoctorSession::Json;
 
 constexpr const char* kRevision = "2025-11-25";
-constexpr const char* kStatelessRevision = "2026-07-28";
 
 /// sitter_kill waits for the kill ladder, which takes up to --kill-grace twice, and for what docker
 /// and the like must end elsewhere (5 s). The other tools answer at once.

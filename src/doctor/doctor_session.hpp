@@ -12,6 +12,9 @@
 
 namespace sitter {
 
+/// The revision that needs no opening.
+inline constexpr const char* kStatelessRevision = "2026-07-28";
+
 /// A session with the server that is examined, in one of the two eras of the protocol. Each wait
 /// ends at the deadline of the whole examination.
 class DoctorSession {

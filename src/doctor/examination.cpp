@@ -280,7 +280,10 @@ class Examination {
     if (!answer) {
       facts_.discovery = Discovery::unanswered;
     } else if (answer->contains("result")) {
-      facts_.discovery = Discovery::answered;
+      const Json versions = member(member(*answer, "result"), "supportedVersions");
+      const bool is_named = versions.is_array() && std::find(versions.begin(), versions.end(),
+                                                             kStatelessRevision) != versions.end();
+      facts_.discovery = is_named ? Discovery::answered : Discovery::unfit;
     } else {
       facts_.discovery = has_died ? Discovery::ended : Discovery::refused;
     }

@@ -50,8 +50,9 @@ struct DoctorFacts {
     bool was_not_started = false;
   };
 
-  /// What came of `server/discover`, with which clients of 2026-07-28 begin.
-  enum class Discovery { not_asked, answered, refused, unanswered, ended };
+  /// What came of `server/discover`, with which clients of 2026-07-28 begin. Unfit: the answer does
+  /// not name that revision.
+  enum class Discovery { not_asked, answered, unfit, refused, unanswered, ended };
 
   struct Tool {
     std::string name;

@@ -167,6 +167,13 @@ void add_discovery(const DoctorFacts& facts, FindingList& findings) {
         findings.ok("eras", opened + ", and server/discover offers 2026-07-28");
       }
       return;
+    case Discovery::unfit:
+      findings.warn(
+          "eras",
+          "the answer to server/discover does not name 2026-07-28 in supportedVersions, so "
+          "its clients cannot use the server",
+          "name it, or answer unknown methods with the error -32601");
+      return;
     case Discovery::refused:
       if (!revision.empty()) findings.ok("eras", opened + "; 2026-07-28 is not spoken");
       return;

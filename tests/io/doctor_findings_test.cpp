@@ -148,6 +148,8 @@ TEST(DoctorFindings, EachEraIsNamed) {
               AllOf(HasSubstr("2025-11-25"), HasSubstr("offers 2026-07-28")));
   facts.discovery = Discovery::unanswered;
   EXPECT_EQ(level_of(facts, "eras"), Level::warning);
+  facts.discovery = Discovery::unfit;
+  EXPECT_THAT(finding_of(facts, "eras").what, HasSubstr("does not name 2026-07-28"));
   facts.discovery = Discovery::ended;
   EXPECT_THAT(finding_of(facts, "eras").what, HasSubstr("ends on server/discover"));
   facts.discovery = Discovery::answered;

@@ -42,6 +42,7 @@ class Arguments {
       return;
     }
     members_ = json::parse(raw.begin(), raw.end(), nullptr, false);
+    if (is_left_out(members_)) members_ = nullptr;
     if (members_.is_null()) return;
     if (!members_.is_object()) complain("arguments must be a valid JSON object");
   }
@@ -51,7 +52,7 @@ class Arguments {
     for (const auto& [name, value] : members_.items()) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       complain(fmt::format("unknown argument {}; known: {}", brief(name, kArgumentNameMax),
-                           names.size() == 0 ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+                           fmt::join(names, ", ")));
     }
   }
 
@@ -96,11 +97,13 @@ class Arguments {
   const std::string& error() const { return error_; }
 
  private:
-  /// Null counts as left out, because some clients send every argument that the schema names.
+  /// Some clients send every argument that the schema names.
+  static bool is_left_out(const json& value) { return value.is_null() || value == ""; }
+
   const json* find(std::string_view name) const {
     if (!members_.is_object()) return nullptr;
     const auto found = members_.find(name);
-    return found == members_.end() || found->is_null() ? nullptr : &*found;
+    return found == members_.end() || is_left_out(*found) ? nullptr : &*found;
   }
 
   static std::optional<std::int64_t> whole(const json& value) {
@@ -203,7 +206,7 @@ std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view
   const std::string decoded = string_value(inner);
   // Some models put the object into a string.
   if (is_object(decoded)) inner = decoded;
-  const bool has_inner = is_there(inner);
+  const bool has_inner = is_there(inner) && inner != "\"\"";
   if (has_inner && !json::accept(inner)) arguments.complain("arguments is not valid JSON");
   if (has_inner && !is_object(inner)) arguments.complain("arguments must be an object");
   if (!arguments.error().empty()) return arguments.error();
@@ -212,8 +215,7 @@ std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view
 }
 
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw) {
-  Arguments arguments(raw);
-  arguments.allow_only({});
+  const Arguments arguments(raw);
   if (!arguments.error().empty()) return arguments.error();
   return NoArguments{};
 }

@@ -44,13 +44,15 @@ struct NoArguments {
 /// A sentence that names the wrong argument.
 using ArgumentError = std::string;
 
-/// These functions read the raw JSON text of `arguments`. An empty text or null means no arguments,
-/// and a null member counts as missing. Whole numbers may be spelled in any way, also as a string.
+/// These functions read the raw JSON text of `arguments`. An empty text, null or `""` means no
+/// arguments, and such a member counts as missing. Whole numbers may be spelled in any way, also as
+/// a string.
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
 std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw);
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw);
+/// Some clients send a member that means nothing, so any is taken.
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
 
 /// What is wrong with a call, as far as the list of the tools shows; empty if nothing is wrong.
