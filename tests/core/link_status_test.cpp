@@ -141,6 +141,10 @@ TEST_F(LinkStatusTest, AJsonAnswerIsReadWhateverItsTypeIs) {
   done();
   status(7, 200, result(1), {{"content-type", "text/plain"}});
   EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  client(call(2, "echo"));
+  done();
+  status(*exchange_of(2), 200, "\xEF\xBB\xBF" + result(2));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2)));
 }
 
 TEST_F(LinkStatusTest, AnArrayOfMessagesIsPassedOneByOne) {

@@ -5,12 +5,15 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace sitter {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using State = ResponseReader::State;
 
@@ -278,6 +281,67 @@ TEST_F(ResponseReaderTest, ALargeBodyIsNotBoundByTheLimitOfTheHead) {
             State::reading);
   EXPECT_EQ(reader_.feed("\r\n!\r\n0\r\n\r\n"), State::complete);
   EXPECT_TRUE(body_ == body + '!');
+}
+
+/// What `bytes` hold, as C++ reads them with their zeros.
+template <std::size_t size>
+std::string text_of(const char (&bytes)[size]) {
+  return {bytes, size - 1};
+}
+
+const std::string kRaw = text_of("\xcb\x48\xcd\xc9\xc9\x57\xc8\x40\x90\x00");
+const std::string kGzip = text_of("\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03") + kRaw +
+                          text_of("\x80\x88\xf9\xe5\x11\x00\x00\x00");
+
+std::string compressed(const std::string& encoding, const std::string& body) {
+  return "HTTP/1.1 200 OK\r\nContent-Encoding: " + encoding +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST_F(ResponseReaderTest, ABodyThatCameCompressedIsRead) {
+  const std::string tail = kGzip.substr(kGzip.size() - 8);
+  for (const auto& [encoding, body] :
+       {std::pair("gzip", kGzip), std::pair("X-GZip", kGzip),
+        std::pair("gzip", text_of("\x1f\x8b\x08\x1e\x00\x00\x00\x00\x02\x03\x02\x00"
+                                  "ABname\0comment\0CC") +
+                              kRaw + tail),
+        std::pair("deflate", text_of("\x78\xda") + kRaw + text_of("\x3a\x2e\x06\x7d")),
+        std::pair("deflate", kRaw)}) {
+    SCOPED_TRACE(encoding);
+    for (const bool is_bytewise : {false, true}) {
+      const std::string text = compressed(encoding, body);
+      EXPECT_EQ(is_bytewise ? feed_bytewise(text) : reader_.feed(text), State::complete)
+          << reader_.complaint();
+      EXPECT_THAT(told(), ElementsAre("200", "body hello hello hello"));
+      reader_.begin();
+    }
+  }
+  EXPECT_EQ(reader_.feed(compressed("gzip", "")), State::complete);
+  EXPECT_THAT(told(), ElementsAre("200"));
+  reader_.begin();
+  EXPECT_EQ(reader_.feed(compressed("identity", "abc")), State::complete);
+  EXPECT_THAT(told(), ElementsAre("200", "body abc"));
+}
+
+TEST_F(ResponseReaderTest, ACompressedBodyThatIsBrokenFails) {
+  for (const auto& [encoding, body, complaint] :
+       {std::tuple("gzip", std::string("abc"), "is broken"),
+        std::tuple("gzip", kGzip.substr(0, 10) + "\xff\xff\xff", "is broken"),
+        std::tuple("gzip", kGzip.substr(0, 15), "ends too early"),
+        std::tuple("gzip", kGzip.substr(0, 3), "ends too early"),
+        std::tuple("gzip", kGzip.substr(0, 3) + "\x08" + std::string(100'000, 'x'), "is broken"),
+        std::tuple("deflate", text_of("\x78\xbb"), "is broken"),
+        std::tuple("br", std::string("abc"), "compressed with br, which nobody asked for")}) {
+    EXPECT_EQ(reader_.feed(compressed(encoding, body)), State::failed) << complaint;
+    EXPECT_THAT(reader_.complaint(), HasSubstr(complaint));
+    reader_.begin();
+  }
+}
+
+TEST_F(ResponseReaderTest, AStopEndsACompressedBodyToo) {
+  stops_ = true;
+  reader_.feed(compressed("gzip", kGzip));
+  EXPECT_THAT(told(), ElementsAre("200"));
 }
 
 TEST_F(ResponseReaderTest, AfterAStopNothingIsTold) {

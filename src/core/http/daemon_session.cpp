@@ -42,6 +42,7 @@ DaemonSession::DaemonSession(Url url, const std::vector<HttpHeader>& headers,
     append_header(constant_headers_, header.name, header.value);
     names_agent = names_agent || ascii_lower(header.name) == "user-agent";
   }
+  append_header(constant_headers_, "Accept-Encoding", "identity");
   if (!names_agent) append_header(constant_headers_, "User-Agent", "mcp-sitter/" + sitter_version);
 }
 

@@ -260,6 +260,8 @@ void Responses::on_body(HttpExchange& exchange, Now now) {
 
 /// The response has ended, or nothing more of it is wanted.
 void Responses::on_over(ExchangePtr exchange, Now now) {
+  // Some servers on Windows write a byte order mark.
+  if (exchange->body.starts_with("\xEF\xBB\xBF")) exchange->body.erase(0, 3);
   const Kind kind = exchange->kind;
   const bool has_succeeded = is_success(exchange->status);
   if (exchange->is_redirected()) {

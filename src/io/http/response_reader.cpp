@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -9,6 +10,9 @@
 #include <limits>
 #include <optional>
 #include <utility>
+
+#include "core/base/text.hpp"
+#include "io/http/content_decoder.hpp"
 
 namespace sitter {
 namespace {
@@ -20,11 +24,14 @@ constexpr int kSwitchingProtocols = 101;
 constexpr int kAccepted = 202;
 
 constexpr std::string_view kSessionId = "mcp-session-id";
+constexpr std::string_view kContentEncoding = "content-encoding";
 
 /// The name in lower case if anybody looks at such a header, and nothing otherwise. Most headers
 /// of a response are about caches and browsers.
 std::string_view wanted_name(http::field field, boost::beast::string_view name) {
   switch (field) {
+    case http::field::content_encoding:
+      return kContentEncoding;
     case http::field::content_type:
       return "content-type";
     case http::field::keep_alive:
@@ -95,6 +102,7 @@ struct ResponseReader::Parsing {
     is_stopped = false;
     is_complete = false;
     keeps_connection = false;
+    decoder.reset();
     complaint.clear();
   }
 
@@ -111,6 +119,7 @@ struct ResponseReader::Parsing {
     }
     if (!complaint.empty()) return State::failed;
     if (!is_complete) return State::reading;
+    if (!is_decoded()) return State::failed;
     keeps_connection = keeps_connection && rest.empty();
     return State::complete;
   }
@@ -169,13 +178,41 @@ struct ResponseReader::Parsing {
     // Without a length, the body would last until the connection ends. But such a response seldom
     // has a body, and its connection may never end.
     if (parser->status == kAccepted && parser->need_eof()) is_complete = true;
-    events.on_head(parser->status, std::move(parser->headers));
+    begin_decoding();
+    if (complaint.empty()) events.on_head(parser->status, std::move(parser->headers));
+  }
+
+  void begin_decoding() {
+    const auto header =
+        std::find_if(parser->headers.begin(), parser->headers.end(),
+                     [](const HttpHeader& each) { return each.name == kContentEncoding; });
+    if (header == parser->headers.end()) return;
+    const std::string encoding = std::move(header->value);
+    parser->headers.erase(header);
+    if (ContentDecoder::is_identity(encoding)) return;
+    if (ContentDecoder::can_read(encoding)) {
+      decoder.emplace(encoding);
+    } else {
+      complaint = fmt::format("the response is compressed with {}, which nobody asked for",
+                              brief(encoding, 100));
+    }
   }
 
   void tell_body() {
     const std::string_view body = std::exchange(parser->body, {});
     is_complete = is_complete || parser->is_done();
-    if (!body.empty()) events.on_bytes(body);
+    if (!decoder) {
+      if (!body.empty()) events.on_bytes(body);
+      return;
+    }
+    if (!decoder->feed(body, tell_decoded)) complaint = "the compressed response is broken";
+  }
+
+  /// Whether a compressed body has come as a whole.
+  bool is_decoded() {
+    if (!decoder || is_stopped || decoder->end(tell_decoded)) return true;
+    complaint = "the compressed response ends too early";
+    return false;
   }
 
   State end(bool is_orderly) {
@@ -187,7 +224,7 @@ struct ResponseReader::Parsing {
     if (parser->got_some()) parser->put_eof(error);
     if (is_orderly && parser->is_done() && !error) {
       is_complete = true;
-      return State::complete;
+      return is_decoded() ? State::complete : State::failed;
     }
     complaint = "the connection ended in the middle of the response";
     return State::failed;
@@ -197,6 +234,11 @@ struct ResponseReader::Parsing {
   std::optional<Parser> parser;
   std::string rest;  // what the parser wants to see again, with more bytes
   std::size_t head_size = 0;
+  std::optional<ContentDecoder> decoder;
+  std::function<bool(std::string_view)> tell_decoded = [this](std::string_view bytes) {
+    events.on_bytes(bytes);
+    return !is_stopped;
+  };
   std::string complaint;
   bool has_begun = false;
   bool is_stopped = false;
