@@ -37,6 +37,17 @@ TEST_F(BridgeAnnouncedRestartTest, ReopensAnAnnouncedServerThatRefusedNothing) {
                                            Not(HasSubstr("stdout: the server wrote")))));
 }
 
+TEST_F(BridgeAnnouncedRestartTest, TheWordsMayStandOnStderr) {
+  open_used_session();
+  child_says(1, "Watcher File change detected! Restarting!");
+  // deno begins a read in the former server, which takes the next line.
+  EXPECT_THAT(done(), ElementsAre("child 1 "));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
+}
+
 TEST_F(BridgeAnnouncedRestartTest, ARefusedReadIsSentOnceMoreAlsoIfTheRestartWasOnlyAnnounced) {
   open_used_session();
   client(request(2, "tools/list"));

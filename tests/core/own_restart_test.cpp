@@ -25,6 +25,11 @@ TEST(AnnouncementTest, RecognizesTheRestartLinesOfWatchers) {
         "c\x1b[32mRestarting 'server.mjs'\x1b[39m"}) {
     EXPECT_EQ(announcement_in(line), Announcement::restart) << line;
   }
+  for (const char* line : {"Watcher File change detected! Restarting!",
+                           "\x1b[0m\x1b[38;5;12mWatcher\x1b[0m \x1b[0m\x1b[38;5;245mRestarting! "
+                           "File change detected: \"/a.ts\"\x1b[0m"}) {
+    EXPECT_EQ(announcement_in(line), Announcement::restart_within) << line;
+  }
   EXPECT_EQ(announcement_in("[nodemon] starting `node server.mjs`"), Announcement::start);
   for (const std::string line : {"", "\x1b", "Restarting the database", "log: Restarting 'x'",
                                  "[nodemon] 3.1.14", "Completed running 'server.mjs'"}) {

@@ -217,7 +217,8 @@ void BridgeTest::write_down(const Order& order) {
   if (write_down_own(order)) return;
   if (const auto* const b = std::get_if<order::SendToChild>(&order)) {
     const std::string text = b->line.text();
-    expect_message(text);
+    // An empty line is for a former server, which takes it unread.
+    if (!text.empty()) expect_message(text);
     EXPECT_TRUE(is_reading_of(b->message, text)) << text;
     id_read = b->message == nullptr ? "nothing" : std::string(b->message->id);
     ChildSeen& child = expect_living(b->gen, "a line");

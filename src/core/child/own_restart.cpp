@@ -23,15 +23,28 @@ std::string general_message(std::string_view error, std::string_view method) {
 }  // namespace
 
 Announcement announcement_in(std::string_view line) {
-  // Watchers that take the pipe for a terminal begin with a colour, or clear the screen.
-  while (line.starts_with('\x1b')) {
-    const std::size_t end = line.find_first_of("cmJH");
-    line.remove_prefix(end == line.npos ? line.size() : end + 1);
-  }
-  if (line.starts_with("Restarting '") || line.starts_with("[nodemon] restarting")) {
-    return Announcement::restart;
-  }
-  return line.starts_with("[nodemon] starting `") ? Announcement::start : Announcement::none;
+  const auto skip_escapes = [&] {
+    // Watchers that take the pipe for a terminal begin with a colour, or clear the screen.
+    while (line.starts_with('\x1b')) {
+      const std::size_t end = line.find_first_of("cmJH");
+      line.remove_prefix(end == line.npos ? line.size() : end + 1);
+    }
+  };
+  const auto takes = [&](std::string_view word) {
+    const bool is_there = line.starts_with(word);
+    if (is_there) line.remove_prefix(word.size());
+    return is_there;
+  };
+  skip_escapes();
+  if (takes("Restarting '") || takes("[nodemon] restarting")) return Announcement::restart;
+  if (takes("[nodemon] starting `")) return Announcement::start;
+  if (!takes("Watcher")) return Announcement::none;
+  skip_escapes();
+  takes(" ");
+  skip_escapes();
+  return takes("Restarting! File change detected") || takes("File change detected! Restarting!")
+             ? Announcement::restart_within
+             : Announcement::none;
 }
 
 void OwnRestart::note(const std::vector<ListSurvey::List>& lists) {

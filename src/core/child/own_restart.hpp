@@ -42,11 +42,12 @@ inline constexpr Milliseconds kOwnRestartWaitsMax{5'000};
 
 }  // namespace limits
 
-/// What a watcher (`node --watch`, nodemon) says on stdout.
+/// What a watcher says on stdout (`node --watch`, nodemon) or stderr (`deno run --watch`).
 enum class Announcement {
   none,
-  restart,  ///< the server is started anew
-  start,    ///< the server is started, perhaps for the first time
+  restart,         ///< the server is started anew
+  restart_within,  ///< the same in the same process, where the former server may still take a line
+  start,           ///< the server is started, perhaps for the first time
 };
 
 Announcement announcement_in(std::string_view line);

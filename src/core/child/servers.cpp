@@ -58,6 +58,7 @@ void Servers::on(const fact::ChildErrorLine& fact) {
   if (child == nullptr && fact.gen != left_process_) return;
   (child == nullptr ? ring_ : ring_of(*child)).add(fact.gen, fact.line, fact.bytes_cut);
   followers_.tell(fact.line, out_);
+  if (child != nullptr) expect_own_restart(*child, announcement_in(fact.line));
 }
 
 void Servers::on_left_exited(const fact::ChildExited& fact) {

@@ -77,16 +77,20 @@ bool Servers::may_await_own_restart(const Child& child) const {
          ending_.is_none();
 }
 
-/// A watcher has announced on stdout that it starts the server anew. The first start of its server
+/// A watcher has announced that it starts the server anew. The first start of its server
 /// is no restart.
 void Servers::expect_own_restart(Child& child, Announcement announcement) {
-  if (traits_.has_address) return;
+  if (announcement == Announcement::none || traits_.has_address) return;
   const bool was_asked = child.has_begun() || child.serves();
   if (!was_asked || !may_await_own_restart(child)) return;
   const bool may_be_first = !child.own_restart.follows() && !child.is_past_opening();
   if (announcement == Announcement::start && may_be_first) return;
   out_.log(Level::info,
            fmt::format("child {} announces that its server is started anew", child.gen()));
+  // The former server takes this line, and not the opening.
+  if (announcement == Announcement::restart_within) {
+    out_.push(order::SendToChild{child.gen(), Outgoing::own("")});
+  }
   child.own_restart.expect(now_);
 }
 
