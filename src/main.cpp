@@ -38,7 +38,10 @@ std::optional<sitter::Refusal> wrong_first_word(const sitter::Options& options) 
   if (options.has_dashes || options.daemon || options.cli) return std::nullopt;
   const auto meant = sitter::meant_command(options.command.command);
   if (!meant) return std::nullopt;
-  const auto planned = sitter::plan_launch(options.command);
+  // Only the program must be there.
+  sitter::LaunchRequest command = options.command;
+  command.arguments.clear();
+  const auto planned = sitter::plan_launch(command);
   const auto* const failure = std::get_if<sitter::LaunchFailure>(&planned);
   if (failure == nullptr || !failure->is_missing) return std::nullopt;
   return sitter::Refusal{"mcp-sitter: " + *meant + "\n", 2};

@@ -283,7 +283,9 @@ std::string add(const Request& request, const Surroundings& here) {
     const std::string note = variable_note(entry, client.spelling);
     // A secret address does not belong into other arguments either.
     return {entry, behind.guessed + warning_about(behind.words) + note,
-            note.empty() ? fmt::format("try it: mcp-sitter doctor {}\n", typed(behind.words)) : ""};
+            note.empty() ? fmt::format("try it: mcp-sitter doctor {}\n",
+                                       typed(without_secrets(behind.words)))
+                         : ""};
   });
 }
 

@@ -203,15 +203,55 @@ TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThe
   child(2, result(1));
 }
 
-TEST_F(BridgeRespawnTest, DropsALateListOfTheBridge) {
+TEST_F(BridgeRespawnTest, ALateListJoinsTheNoticeThatHasNotLeft) {
   call_while_down();
   child(2, result("#2", server.opening()));
   time_passes(seconds(2));
   EXPECT_THAT(done(), Contains("child 2 " + call(1, "echo")));
   child(2, result("#3", Server::list("tools", {})));
+  EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("-1 removed (echo)"), Not(HasSubstr("not compared"))));
+}
+
+TEST_F(BridgeRespawnTest, AListThatComesAfterTheNoticeIsAnnouncedAndToldNext) {
+  call_while_down();
   child(2, result("#2", server.opening()));
-  EXPECT_THAT(done(), IsEmpty());
-  child(2, result(1));
+  time_passes(seconds(2));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
+  child(2, result("#3", Server::list("tools", {})));
+  EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
+  for (const int id : {2, 3}) {
+    client(call(id, "echo"));
+    child(2, result(id, text_result("x")));
+    EXPECT_EQ(answer_text(), id == 2 ? "[mcp-sitter] tools: -1 removed (echo)" : "x");
+  }
+}
+
+TEST_F(BridgeRespawnTest, WhatIsRegisteredAfterTheNoticeIsToldToBeBack) {
+  const auto tools = server.tools;
+  server.tools = {};
+  for (const Generation gen : {2, 3}) {
+    SCOPED_TRACE(gen);
+    if (gen == 2) {
+      server.tools = tools;
+      open_session();
+      server.tools = {};
+    }
+    dies(gen - 1, 0);
+    client(call(10 * gen, "echo"));
+    opens(gen);
+    child(gen, result(10 * gen, text_result("x")));
+    time_passes(milliseconds(5));
+    EXPECT_THAT(client_got(), Contains(HasSubstr("-1 removed (echo)")));
+    child(gen, notification("notifications/tools/list_changed"));
+    child(gen, result(gen == 2 ? "#4" : "#7", Server::list("tools", tools)));
+    done();
+    client(call(10 * gen + 1, "echo"));
+    child(gen, result(10 * gen + 1, text_result("x")));
+    EXPECT_EQ(answer_text(), "[mcp-sitter] tools: +1 back (echo)");
+  }
 }
 
 TEST_F(BridgeRespawnTest, MessagesOfTheRespawnedChildPassAtOnce) {

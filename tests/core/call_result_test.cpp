@@ -235,7 +235,7 @@ TEST(CallResultTest, ChecksAResultOfTheToolAgainstTheOutputSchemaToo) {
 TEST(CallResultTest, AFailureShowsBothOutputsAndTheStatusByName) {
   EXPECT_EQ(
       result_of("half\n", {.code = 3, .error_lines = {"a \"b\"", "c"}}),
-      R"json({"content":[{"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr ends with:\na \"b\"\nc"}],"isError":true})json");
+      R"json({"content":[{"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr says:\na \"b\"\nc"}],"isError":true})json");
   EXPECT_EQ(
       result_of("", {.code = 255}),
       R"json({"content":[{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 255"}],"isError":true})json");
@@ -264,7 +264,7 @@ TEST(CallResultTest, AnExitCodeMayBeNoFailure) {
 TEST(CallResultTest, ARunThatWasEndedSaysWhy) {
   EXPECT_EQ(
       result_of("half", {.error_lines = {"slow"}, .stopped = "was ended after 1 s"}),
-      R"json({"content":[{"type":"text","text":"half"},{"type":"text","text":"[mcp-sitter] the command of `add` was ended after 1 s; its stderr ends with:\nslow"}],"isError":true})json");
+      R"json({"content":[{"type":"text","text":"half"},{"type":"text","text":"[mcp-sitter] the command of `add` was ended after 1 s; its stderr says:\nslow"}],"isError":true})json");
 }
 
 constexpr std::size_t kEnd = limits::kRunOutputMax / 2;

@@ -259,7 +259,7 @@ TEST_F(CliServerTest, AFailureSaysWhatTheRunHasWritten) {
   EXPECT_THAT(
       words.front(),
       HasSubstr(
-          R"json({"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr ends with:\nline 2\n)json"));
+          R"json({"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr says:\nline 2\n)json"));
   EXPECT_THAT(words.front(), HasSubstr(R"json(line 21"}],"isError":true)json"));
 }
 

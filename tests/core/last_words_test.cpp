@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/text.hpp"
+
 namespace sitter {
 namespace {
 
@@ -56,6 +58,19 @@ TEST(LastWordsTest, AnErrorFurtherUpComesBeforeTheLastLines) {
 TEST(LastWordsTest, OnlyTheLastErrorCounts) {
   EXPECT_THAT(last_words("error: one\na\nerror: two\nb\nc\nd\n", 3),
               ElementsAre("error: two", "b", "c"));
+}
+
+TEST(LastWordsTest, LinesThatComeOneByOneGiveTheSame) {
+  for (const std::string begin : {"up\n", "up\ncannot open notes.db\n", "ValueError\nup\n"}) {
+    for (int more = 0; more < 9; ++more) {
+      std::string text = begin;
+      LastWords words(4);
+      for (int i = 0; i < more; ++i) text += "line " + std::to_string(i) + "\n";
+      for (const std::string_view line : text_lines(text)) words.add(std::string(line));
+      const auto wanted = last_words(text, 4);
+      EXPECT_EQ(words.lines(), std::vector<std::string>(wanted.begin(), wanted.end())) << text;
+    }
+  }
 }
 
 }  // namespace

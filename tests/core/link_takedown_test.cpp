@@ -229,6 +229,16 @@ TEST_F(LinkProcessTest, AnOwnDaemonWhoseSessionWasLostEndsWithTheBridge) {
   EXPECT_THAT(done(), Contains("exit 0"));
 }
 
+TEST_F(LinkProcessTest, AKillOfAnOwnDaemonThatHasCrashedSaysThatItWasNotRunning) {
+  open_started();
+  process_ends(1, 3);
+  done();
+  time_passes(seconds(5));
+  daemon.pid.reset();
+  client(call(1, "sitter_kill"));
+  EXPECT_THAT(answer_text(), HasSubstr("The server was not running (crashed 5s ago)."));
+}
+
 TEST_F(LinkProcessTest, ARestartOfADaemonThatWasNotStartedHereKillsNothing) {
   open_session();
   client(call(1, "sitter_kill", R"json({"restart":true})json"));

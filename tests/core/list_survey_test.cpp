@@ -106,11 +106,12 @@ TEST_F(ListSurveyTest, AHundredPagesAreWhole) {
   EXPECT_THAT(survey_.lists()[0].pages, SizeIs(100));
 }
 
-TEST_F(ListSurveyTest, RepeatedCursorsFailTheList) {
+TEST_F(ListSurveyTest, ARepeatedCursorEndsTheList) {
   survey_.begin(CatalogKind::tools, now_, out_);
   answer(result(1, R"json({"tools":[],"nextCursor":"a"})json"));
   answer(result(2, R"json({"tools":[],"nextCursor":"a"})json"));
-  EXPECT_EQ(survey_.lists()[0].state, ListState::failed);
+  EXPECT_EQ(survey_.lists()[0].state, ListState::complete);
+  EXPECT_EQ(survey_.lists()[0].repeated_cursor, "\"a\"");
 }
 
 TEST_F(ListSurveyTest, EachKindHasItsTime) {
@@ -122,7 +123,7 @@ TEST_F(ListSurveyTest, EachKindHasItsTime) {
   EXPECT_EQ(survey_.lists()[1].state, ListState::asking);
   now_.steady += milliseconds(1);
   survey_.on_timeout(now_);
-  EXPECT_EQ(survey_.lists()[1].state, ListState::failed);
+  EXPECT_EQ(survey_.lists()[1].state, ListState::late);
   EXPECT_EQ(survey_.deadline(), now_.steady + milliseconds(1000));
   EXPECT_FALSE(survey_.is_done());
   now_.steady += milliseconds(1000);
@@ -131,12 +132,21 @@ TEST_F(ListSurveyTest, EachKindHasItsTime) {
   EXPECT_FALSE(survey_.deadline());
 }
 
-TEST_F(ListSurveyTest, ALateAnswerIsTakenAndChangesNothing) {
+TEST_F(ListSurveyTest, AListThatIsLateIsTakenTwice) {
   survey_.begin(CatalogKind::tools, now_, out_);
   now_.steady += seconds(2);
   survey_.on_timeout(now_);
+  auto taken = survey_.take();
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_EQ(taken[0].state, ListState::failed);
+  EXPECT_FALSE(taken[0].was_late);
+  EXPECT_THAT(survey_.take(), IsEmpty());
   EXPECT_TRUE(answer(result(1, R"json({"tools":[]})json")));
-  EXPECT_EQ(survey_.lists()[0].state, ListState::failed);
+  taken = survey_.take();
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_EQ(taken[0].state, ListState::complete);
+  EXPECT_TRUE(taken[0].was_late);
+  EXPECT_TRUE(survey_.is_empty());
 }
 
 TEST_F(ListSurveyTest, AListThatBeginsAnewForgetsItsPagesAndKeepsItsTime) {

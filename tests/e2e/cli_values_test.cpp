@@ -196,7 +196,7 @@ TEST_F(CliValues, TheLastTwentyLinesOfTheStderrAreShown) {
   ScriptedClient client(setup());
   client.open();
   EXPECT_THAT(client.text_of_call("show"),
-              AllOf(HasSubstr("its stderr ends with:\nline 2\n"), EndsWith("\nline 21"),
+              AllOf(HasSubstr("its stderr says:\nline 2\n"), EndsWith("\nline 21"),
                     Not(HasSubstr("line 1\n"))));
 }
 

@@ -276,7 +276,11 @@ void Tools::on(const fact::BinaryInspected& fact) {
       break;
     case Purpose::kill:
       if (servers_.killer().has_foreign()) {
-        servers_.killer().add_note(foreign_kill_words(config_.url, fact.listening));
+        const auto& last = servers_.history().last_end();
+        const bool was_ours = last && !last->is_foreign && servers_.traits().has_process;
+        servers_.killer().add_note(was_ours && !fact.listening
+                                       ? not_running_words()
+                                       : foreign_kill_words(config_.url, fact.listening));
       }
       finish_kill();
       break;
@@ -309,6 +313,13 @@ void Tools::kill_for(ClientRequest& request, std::int64_t sitter) {
              fmt::format("sitter_kill of another mcp-sitter (pid {})", sitter));
 }
 
+std::string Tools::not_running_words() const {
+  const History& history = servers_.history();
+  const auto& last = history.last_end();
+  return last ? sitter::not_running_words(*last, now_.wall - *history.last_end_at())
+              : sitter::not_running_words();
+}
+
 void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std::string cause) {
   Generations& generations = servers_.generations();
   Killer& killer = servers_.killer();
@@ -322,10 +333,7 @@ void Tools::begin_kill(ClientRequest& request, const KillArguments& wanted, std:
   if (finds_nothing && servers_.is_foreign(nullptr)) {
     killer.on_foreign();
   } else if (finds_nothing) {
-    const History& history = servers_.history();
-    const auto& last = history.last_end();
-    killer.add_note(last ? not_running_words(*last, now_.wall - *history.last_end_at())
-                         : not_running_words());
+    killer.add_note(not_running_words());
   }
   for (const Child& child : generations) {
     servers_.look_at_process(child);

@@ -70,6 +70,7 @@ class Tools {
 
   void look(ClientRequest& request, std::string_view arguments, Look::Purpose purpose);
   /// `cause`: see `ChildEnd::why`; empty for a kill of the client or of `mcp-sitter ctl`.
+  std::string not_running_words() const;
   void begin_kill(ClientRequest& request, const KillArguments& wanted, std::string cause = {});
   void finish_kill();
   std::string wrong_call(const CallArguments& call);

@@ -324,8 +324,12 @@ void Handshake::finish_if_done(Now now, Orders& out) {
 std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
   if (!lists_.survey || !lists_.survey->is_done()) return std::nullopt;
   if (state_ != State::done && state_ != State::opened) return std::nullopt;
-  auto lists = lists_.survey->lists();
-  lists_.survey.reset();
+  auto lists = lists_.survey->take();
+  if (lists_.survey->is_empty()) {
+    lists_.survey.reset();
+  } else if (lists.empty()) {
+    return std::nullopt;
+  }
   for (const ListSurvey::List& list : lists) {
     if (list.is_outdated) lists_.outdated.insert(list.kind);
   }

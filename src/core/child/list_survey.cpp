@@ -39,7 +39,8 @@ void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
       return;
     }
     ++known->restarts;
-    known->state = State::asking;
+    if (known->state != State::late) known->state = State::asking;
+    known->repeated_cursor.clear();
     known->pages.clear();
     known->bytes = 0;
     known->cursors.clear();
@@ -72,7 +73,7 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
   const auto list = std::find_if(lists_.begin(), lists_.end(),
                                  [&](const List& l) { return same_id(l.id, answer.id); });
   if (list == lists_.end()) return false;
-  if (list->state != State::asking) return true;
+  if (list->state != State::asking && list->state != State::late) return true;
   list->answer = Answer::usual;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake, only the answer shows that a server has nothing of this kind.
@@ -105,7 +106,11 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
   list->pages.emplace_back(items);
   if (!cursor.starts_with('"')) {
     list->state = State::complete;
-  } else if (list->pages.size() == kListPagesMax || !list->cursors.emplace(cursor).second) {
+  } else if (!list->cursors.emplace(cursor).second) {
+    // Names that come twice count once, so the page may be one that has come before.
+    list->repeated_cursor = cursor;
+    list->state = State::complete;
+  } else if (list->pages.size() == kListPagesMax) {
     list->state = State::failed;
   } else {
     ask(*list, cursor, out);
@@ -115,7 +120,7 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
 
 void ListSurvey::on_timeout(Now now) {
   for (List& list : lists_) {
-    if (list.state == State::asking && is_due(list.deadline, now)) list.state = State::failed;
+    if (list.state == State::asking && is_due(list.deadline, now)) list.state = State::late;
   }
 }
 
@@ -125,6 +130,20 @@ std::optional<Instant> ListSurvey::deadline() const {
     if (list.state == State::asking) earlier(first, list.deadline);
   }
   return first;
+}
+
+std::vector<ListSurvey::List> ListSurvey::take() {
+  std::vector<List> taken;
+  for (List& list : lists_) {
+    const bool is_late = list.state == State::late;
+    if (is_late && list.was_late) continue;
+    taken.push_back(list);
+    if (!is_late) continue;
+    taken.back().state = State::failed;
+    list.was_late = true;
+  }
+  std::erase_if(lists_, [](const List& list) { return list.state != State::late; });
+  return taken;
 }
 
 bool ListSurvey::is_done() const {

@@ -39,12 +39,18 @@ using MakeId = std::function<std::string()>;
 /// `initialize`.
 using MakeMeta = std::function<std::string()>;
 
-/// Takes the lists of one child, with all pages, by requests of the bridge. The number of pages and
-/// the time are bounded, because a server may page in a circle or never answer.
+/// Takes the lists of one child, with all pages, by requests of the bridge. The number of pages is
+/// bounded, because a server may page without end, and so is the time until a list counts as late,
+/// because a server may never answer.
 class ListSurvey {
  public:
   struct List {
-    enum class State { asking, complete, failed };
+    enum class State {
+      asking,
+      late,  ///< it did not come in time, and is still awaited
+      complete,
+      failed,
+    };
     /// What the child has last answered.
     enum class Answer {
       none,     ///< nothing yet
@@ -63,6 +69,10 @@ class ListSurvey {
     std::set<std::string> cursors;
     std::size_t bytes = 0;  // of `pages`
     int restarts = 0;
+    /// The raw cursor that the child has given twice. The list ends there.
+    std::string repeated_cursor;
+    /// It was taken as a list that is not there.
+    bool was_late = false;
     /// The list changed again after it had been restarted as often as it may be.
     bool is_outdated = false;
     /// The answer was that of a server of the stateless revision.
@@ -92,8 +102,13 @@ class ListSurvey {
   void on_timeout(Now now);
   std::optional<Instant> deadline() const;
 
+  /// Nothing is awaited but what is late.
   bool is_done() const;
   const std::vector<List>& lists() const { return lists_; }
+  /// Once it is done: what has come since the last call. A list that is late comes twice, first as
+  /// a failed one.
+  std::vector<List> take();
+  bool is_empty() const { return lists_.empty(); }
 
  private:
   void ask(List& list, std::string_view cursor, Orders& out);

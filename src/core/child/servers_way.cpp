@@ -218,7 +218,8 @@ void Servers::on_end_told(const Ended& ended, bool is_told) {
   const ChildEnd& end = ended.end;
   if (ended.was_awaited()) desk_.answers().on_child_lost();
   if (end.reason == EndReason::killed_by_sitter) killer_.add(ended.child.life.killed());
-  if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
+  if (end.reason == EndReason::given_up)
+    killer_.add_note("The kill has failed: " + end_clause(end) + ".");
   if (ended.had_requests() && !ended.child.is_retiring()) {
     history_.on_served_over(ended.gen(), end, is_told || !is_failure(end.reason) ? "" : ended.tail);
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/base/ascii.hpp"
+#include "core/base/html_character.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/wire/json_view.hpp"
@@ -127,15 +128,6 @@ struct Markup {
 constexpr Markup kMarkup[] = {
     {"<!--", "-->"}, {"<script", "</script>"}, {"<style", "</style>"}, {"<", ">"}};
 
-struct Entity {
-  std::string_view lower;
-  char character;
-};
-/// What servers write for a character when they put a text into HTML.
-constexpr Entity kEntities[] = {
-    {"&amp;", '&'},   {"&lt;", '<'},   {"&gt;", '>'},    {"&quot;", '"'}, {"&#34;", '"'},
-    {"&apos;", '\''}, {"&#39;", '\''}, {"&#x27;", '\''}, {"&#x2f;", '/'}, {"&nbsp;", ' '}};
-
 /// The size of the tag, comment, script or style at the beginning of a page; 0 if there is none.
 std::size_t markup_size(std::string_view html) {
   const std::size_t name = html.starts_with("</") ? 2 : 1;
@@ -154,13 +146,12 @@ std::string html_words(std::string_view html) {
   std::string words;
   while (!html.empty()) {
     std::size_t size = html.front() == '<' ? markup_size(html) : 0;
-    char character = size > 0 ? ' ' : html.front();
-    for (const Entity& entity : kEntities) {
-      if (!starts_with_ignoring_case(html, entity.lower)) continue;
-      size = entity.lower.size();
-      character = entity.character;
+    if (const auto written = html_character(html)) {
+      words += written->text;
+      size = written->size;
+    } else {
+      words += size > 0 ? ' ' : html.front();
     }
-    words += character;
     html.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return folded(words);

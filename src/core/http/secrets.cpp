@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/ascii.hpp"
+#include "core/base/html_character.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/http/url.hpp"
@@ -29,6 +30,7 @@ bool is_scheme(std::string_view word) {
 /// How many bytes at the beginning of a text are this word, perhaps with escapes; 0 if it begins
 /// with another one. JSON within JSON has several backslashes before a character.
 std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_cut) {
+  const std::size_t word_size = word.size();
   std::size_t at = 0;
   while (!word.empty()) {
     const std::size_t escape = at;
@@ -48,8 +50,18 @@ std::size_t size_at_begin(std::string_view text, std::string_view word, bool is_
       read = 3;
       if (percent_decoded(rest.substr(0, read)) == word.substr(0, 1)) size = 1;
     }
-    if (size == 0 && rest.starts_with(word.front())) size = read = 1;
-    if (size == 0) return is_cut && read >= rest.size() ? text.size() : 0;
+    if (const auto character = html_character(rest);
+        size == 0 && character && word.starts_with(character->text)) {
+      size = character->text.size();
+      read = character->size;
+    }
+    // A query may have a plus for a blank.
+    const bool is_plus = word.front() == '+' && rest.starts_with(' ');
+    if (size == 0 && (is_plus || rest.starts_with(word.front()))) size = read = 1;
+    if (size == 0) {
+      if (is_cut && read >= rest.size()) return text.size();
+      return word_size - word.size() >= limits::kSecretPartMin ? escape : 0;
+    }
     word.remove_prefix(size);
     at += read;
   }
@@ -105,7 +117,9 @@ std::string Secrets::masked(std::string_view text, bool is_cut) const {
 
 std::string Secrets::brief(std::string_view bytes, std::size_t bytes_max) const {
   const std::string_view begin = bytes.substr(0, kShownFromMax);
-  return shortened(masked(one_line(begin), begin.size() < bytes.size()), bytes_max);
+  const bool is_cut = begin.size() < bytes.size();
+  // Without the colours, a secret may stand where none stood.
+  return shortened(masked(one_line(masked(begin, is_cut)), is_cut), bytes_max);
 }
 
 }  // namespace sitter

@@ -15,6 +15,9 @@ namespace limits {
 /// A shorter value, such as "eu", also stands in texts that have nothing to do with it.
 inline constexpr std::size_t kSecretMin = 6;
 
+/// So many bytes of the beginning of a longer secret are hidden too: some text was cut there.
+inline constexpr std::size_t kSecretPartMin = 16;
+
 }  // namespace limits
 
 /// The headers that the user has set, and as one more what stands in the target of the URL behind
@@ -34,7 +37,7 @@ class Secrets {
   explicit Secrets(const std::vector<HttpHeader>& headers);
 
   /// The text with "***" in the place of each secret, also where it is written with the escapes of
-  /// JSON or of a URL. `is_cut`: the text may end within a secret.
+  /// JSON, HTML or a URL. `is_cut`: the text may end within a secret.
   std::string masked(std::string_view text, bool is_cut = false) const;
   /// `sitter::brief` of the text without its secrets.
   std::string brief(std::string_view bytes, std::size_t bytes_max) const;

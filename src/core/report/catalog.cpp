@@ -41,6 +41,7 @@ std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names
                     names_words(names, names_bytes_max) + ")");
   };
   add_part("+{} added", diff.added);
+  add_part("+{} back", diff.back);
   add_part("-{} removed", diff.removed);
   // For tools, the words of mcp-sitter 0.2.0, whichever part of a tool has changed.
   add_part(kind == CatalogKind::tools ? "{} schema changed" : "{} changed", changed_names);
@@ -89,6 +90,11 @@ std::string_view Catalog::find(std::string_view name) const {
   return found == latest_->end() ? std::string_view() : std::string_view(found->raw);
 }
 
+void Catalog::on_told() {
+  for (std::string& name : diff_since_told().removed) told_removals_.insert(std::move(name));
+  mark_told();
+}
+
 CatalogDiff Catalog::diff_since_told() const {
   return latest_ == told_ ? CatalogDiff() : diff(*told_, *latest_);
 }
@@ -106,7 +112,9 @@ CatalogDiff Catalog::diff(const Items& old_items, const Items& new_items) const 
   const auto after = by_name(new_items);
   for (const auto& [name, raw] : after) {
     const auto old_one = before.find(name);
-    if (old_one == before.end()) {
+    if (old_one == before.end() && told_removals_.contains(name)) {
+      diff.back.emplace_back(name);
+    } else if (old_one == before.end()) {
       diff.added.emplace_back(name);
       if (kind_ != CatalogKind::resources) {
         diff.signatures.push_back(signature(kind_, name, raw));

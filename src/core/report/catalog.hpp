@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +31,10 @@ struct CatalogDiff {
   std::vector<Change> changed;
   /// For each added tool or prompt, in the same order, its parameters, as `signature` gives them.
   std::vector<std::string> signatures;
+  /// What the model was told to be removed since the server has started, and is there again.
+  std::vector<std::string> back = {};
 
-  bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
+  bool empty() const { return added.empty() && back.empty() && removed.empty() && changed.empty(); }
 
   friend bool operator==(const CatalogDiff&, const CatalogDiff&) = default;
 };
@@ -77,6 +81,10 @@ class Catalog {
 
   CatalogDiff diff_since_told() const;
   void mark_told() { told_ = latest_; }
+  /// The model was told `diff_since_told`.
+  void on_told();
+  /// Another server has come, which brings back nothing of the one before it.
+  void forget_told_removals() { told_removals_.clear(); }
 
  private:
   struct Item {
@@ -94,6 +102,7 @@ class Catalog {
   // Never null; most of the time both are the same list.
   std::shared_ptr<const Items> latest_ = std::make_shared<const Items>();
   std::shared_ptr<const Items> told_ = latest_;
+  std::set<std::string, std::less<>> told_removals_;
 };
 
 }  // namespace sitter

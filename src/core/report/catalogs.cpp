@@ -58,6 +58,24 @@ void Catalogs::mark_told() {
   for (Catalog& known : catalogs_) known.mark_told();
 }
 
+void Catalogs::on_told() {
+  for (Catalog& known : catalogs_) known.on_told();
+}
+
+void Catalogs::forget_told_removals() {
+  for (Catalog& known : catalogs_) known.forget_told_removals();
+}
+
+bool Catalogs::has_untold() const {
+  return std::any_of(catalogs_.begin(), catalogs_.end(),
+                     [](const Catalog& known) { return !known.diff_since_told().empty(); });
+}
+
+bool Catalogs::brings_back() const {
+  return std::any_of(catalogs_.begin(), catalogs_.end(),
+                     [](const Catalog& known) { return !known.diff_since_told().back.empty(); });
+}
+
 std::string Catalogs::last_list(Method method, std::vector<std::string> more) {
   std::vector<std::string> items;
   std::string_view key = "resourceTemplates";

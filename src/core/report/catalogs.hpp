@@ -54,6 +54,11 @@ class Catalogs {
 
   /// The client and its model know the current lists.
   void mark_told();
+  void on_told();
+  void forget_told_removals();
+  /// Whether the model must be told anything, and whether anything is back.
+  bool has_untold() const;
+  bool brings_back() const;
   void mark_told(CatalogKind kind) { at(kind).mark_told(); }
 
   /// The last known list that this method asks for, as the result of a request. `more` are raw

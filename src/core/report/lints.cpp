@@ -22,6 +22,16 @@ bool Lints::on_tools(std::span<const std::string_view> items) {
   return refresh();
 }
 
+bool Lints::on_list(CatalogKind kind, const std::string& finding) {
+  if (!is_on_) return false;
+  if (finding.empty()) {
+    in_lists_.erase(kind);
+  } else {
+    in_lists_.insert_or_assign(kind, finding);
+  }
+  return refresh();
+}
+
 bool Lints::wants_other(std::string_view tool, Instant now) const {
   if (tool.size() > limits::kToolNameMax) return false;
   const auto known = looked_at_.find(tool);
@@ -58,7 +68,9 @@ void Lints::on_told(const std::vector<std::string>& told) {
 }
 
 std::vector<std::string> Lints::all() const {
-  std::vector<std::string> findings = in_tools_;
+  std::vector<std::string> findings;
+  for (const auto& [kind, finding] : in_lists_) findings.push_back(finding);
+  findings.insert(findings.end(), in_tools_.begin(), in_tools_.end());
   findings.insert(findings.end(), in_results_.begin(), in_results_.end());
   return findings;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/wire/catalog_kind.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -52,6 +53,8 @@ class Lints {
   bool on_result(std::string_view tool, std::string_view result, std::string_view output_schema,
                  Instant now);
 
+  /// What is wrong with a list as a whole; empty if nothing is. Returns the same.
+  bool on_list(CatalogKind kind, const std::string& finding);
   /// An answer had the id of its request written as the other type. Returns the same.
   bool on_other_id_type();
 
@@ -68,6 +71,7 @@ class Lints {
   bool refresh();
 
   const bool is_on_;
+  std::map<CatalogKind, std::string> in_lists_;
   std::vector<std::string> in_tools_;
   std::vector<std::string> in_results_;
   /// Findings that the model was told, and that are still there.

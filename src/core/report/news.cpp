@@ -121,8 +121,8 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 
 bool News::has_notice() const {
   const Watch& watch = rebuilds_.watch();
-  return notices_.has_any() || watch.has_news() || !watch.own_news().empty() || has_lint_news() ||
-         has_noise_news() || !timeout_text().empty();
+  return notices_.has_any() || has_list_news_ || watch.has_news() || !watch.own_news().empty() ||
+         has_lint_news() || has_noise_news() || !timeout_text().empty();
 }
 
 /// What is to be told of calls that took too long for the client; empty if there is nothing.
@@ -176,6 +176,7 @@ NoticeFacts News::known_for_notice() const {
   if (rebuilds_.watch().has_news()) known.watch_problem = rebuilds_.watch().problem();
   known.own_writes = rebuilds_.watch().own_news();
   if (has_lint_news()) known.lint = lints_.news();
+  known.has_list_news = has_list_news_;
   known.given_up = timeout_text();
   known.status_tool = names.name(Builtin::status);
   known.stderr_tool = names.name(Builtin::child_stderr);
@@ -196,7 +197,8 @@ void News::on_notice_told() {
   lints_.on_told(notices_.shown_lint());
   if (notices_.has_shown_old_code()) old_code_.on_told();
   has_timeout_news_ = false;
-  catalogs_.mark_told();
+  catalogs_.on_told();
+  has_list_news_ = false;
   if (Child* const child = servers_.generations().serving())
     desk_.opening().on_told(child->handshake.opened_with());
 }

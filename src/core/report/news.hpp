@@ -163,6 +163,9 @@ class News {
   void on_client_listed(bool is_last_page);
   void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);
   std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
+  void on_lists_known(std::optional<CatalogKind> kind, bool was_late);
+  void amend_compared(const std::vector<ListSurvey::List>& lists);
+  void note_cursor(const ListSurvey::List& list);
   void announce(const CatalogComparison& comparison);
   void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void restore_subscriptions(const Child& child);
@@ -188,6 +191,7 @@ class News {
   bool has_timeout_news_ = false;
   Catalogs catalogs_;
   Lints lints_;
+  bool has_list_news_ = false;
   OldCode old_code_;
   RelistWait relist_;
   BinaryFacts binary_;

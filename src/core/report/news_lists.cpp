@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
 #include "core/report/news.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -29,12 +30,17 @@ void News::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   if (comparison.are_tools_known) lint_tools();
   desk_.names().make_way_for(catalogs_.tools().names());
   if (!opening.session().is_asked()) note_era(child, lists);
+  for (const ListSurvey::List& list : lists) note_cursor(list);
   if (!is_respawn) {
-    // The child has told the client itself, or the client has not listed yet.
-    if (notices_.restart() == nullptr) catalogs_.mark_told();
-    return;
+    const bool was_late = std::any_of(lists.begin(), lists.end(),
+                                      [](const ListSurvey::List& list) { return list.was_late; });
+    if (was_late) announce(comparison);
+    if (was_late && notices_.restart() != nullptr) amend_compared(lists);
+    return on_lists_known(std::nullopt, was_late);
   }
 
+  catalogs_.forget_told_removals();
+  has_list_news_ = false;
   announce(comparison);
   restore_subscriptions(child);
   desk_.streams().tell_updated(desk_.turn());
@@ -55,6 +61,42 @@ void News::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   }
   notices_.on_restart(std::move(notice));
   servers_.inspect(Look::Purpose::notice);
+}
+
+/// What has changed joins the notice about the restart if that has not left. Otherwise the child
+/// has told the client itself, or the client has not listed yet; but what the model was told is put
+/// right, and so is what it was not told because the list had not come (`was_late`).
+void News::on_lists_known(std::optional<CatalogKind> kind, bool was_late) {
+  if (notices_.restart() != nullptr || has_list_news_) return;
+  has_list_news_ = (was_late && catalogs_.has_untold()) || catalogs_.brings_back();
+  if (has_list_news_) return notices_.on_news();
+  if (kind) {
+    catalogs_.mark_told(*kind);
+  } else {
+    catalogs_.mark_told();
+  }
+}
+
+void News::amend_compared(const std::vector<ListSurvey::List>& lists) {
+  RestartNotice notice = *notices_.restart();
+  std::erase_if(notice.not_compared, [&](CatalogKind kind) {
+    return std::any_of(lists.begin(), lists.end(), [&](const ListSurvey::List& list) {
+      return list.kind == kind && list.state == ListSurvey::List::State::complete;
+    });
+  });
+  notices_.amend_restart(std::move(notice));
+}
+
+void News::note_cursor(const ListSurvey::List& list) {
+  if (list.state != ListSurvey::List::State::complete) return;
+  const std::string finding =
+      list.repeated_cursor.empty()
+          ? ""
+          : fmt::format(
+                "{} gives the cursor {} again, and clients would list without end: leave "
+                "nextCursor out of the last page",
+                method_name(list_method(list.kind)), brief(list.repeated_cursor, 100));
+  if (lints_.on_list(list.kind, finding)) notices_.on_news();
 }
 
 /// Tells the client which lists have changed, by their kinds.
@@ -139,7 +181,7 @@ void News::note_listed(CatalogKind kind, std::string_view items, std::string_vie
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
   catalogs_.take_page(kind, items);
   if (kind == CatalogKind::tools) lint_tools();
-  if (notices_.restart() == nullptr) catalogs_.mark_told(kind);
+  on_lists_known(kind, false);
 }
 
 void News::answer_last_list(ClientRequest& request) {

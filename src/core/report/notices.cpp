@@ -114,6 +114,14 @@ std::string Notices::text(const NoticeFacts& known) const {
 /// The lines of the notice that are not about a restart.
 std::string Notices::remarks(const NoticeFacts& known) const {
   std::vector<std::string> lines = owed_.crash_lines;
+  if (!owed_.restart && known.has_list_news) {
+    for (const auto& [kind, diff] : {std::pair(CatalogKind::tools, &known.tools),
+                                     std::pair(CatalogKind::prompts, &known.prompts),
+                                     std::pair(CatalogKind::resources, &known.resources)}) {
+      if (diff->empty()) continue;
+      lines.push_back(fmt::format("{}{}: {}", kTag, catalog_name(kind), summary(kind, *diff)));
+    }
+  }
   if (!owed_.unread.empty()) lines.push_back(owed_.unread);
   if (!owed_.reload_failure.empty()) lines.push_back(owed_.reload_failure);
   for (const std::string& failure : owed_.replay_failures) {

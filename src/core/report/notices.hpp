@@ -31,6 +31,8 @@ inline constexpr std::size_t kLintShownMax = 10;
 /// Facts that are only known when the text is written.
 struct NoticeFacts {
   CatalogDiff tools, prompts, resources;
+  /// They must be told without a restart.
+  bool has_list_news = false;
   /// The size of the definitions of all tools, as the model knows them and now.
   std::size_t tool_bytes_before = 0;
   std::size_t tool_bytes = 0;

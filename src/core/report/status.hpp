@@ -41,7 +41,8 @@ struct StatusFacts : ClientStatus, ServerStatus, RebuildStatus, NewsStatus {
   std::string stderr_tool;
 };
 
-/// Says which call the client has given up last, that it still runs as far as is known, what the server does
+/// Says which call the client has given up last, that it still runs as far as is known, what the
+/// server does
 /// (`activity`), and what shows its stderr. `calls` must not be empty.
 std::string given_up_clause(const std::vector<ClientStatus::GivenUp>& calls,
                             std::string_view activity, std::string_view stderr_tool);

@@ -37,7 +37,7 @@ std::string failure(const CliTool& tool, const RunOutcome& outcome) {
                               : outcome.stopped;
   std::string words = fmt::format("[mcp-sitter] the command of `{}` {}", name_of(tool), why);
   if (!outcome.error_lines.empty()) {
-    words += fmt::format("; its stderr ends with:\n{}", fmt::join(outcome.error_lines, "\n"));
+    words += fmt::format("; its stderr says:\n{}", fmt::join(outcome.error_lines, "\n"));
   }
   return error_result(outcome.output.text(), words);
 }

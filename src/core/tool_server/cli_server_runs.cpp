@@ -14,9 +14,6 @@
 namespace sitter {
 namespace {
 
-/// How many lines of the stderr of a failed run its result shows. The rest is in the ring.
-constexpr std::size_t kRunErrorLinesMax = 20;
-
 /// How many progress notifications a call gets per second for what the tool writes to stderr.
 constexpr int kRunProgressPerSecond = 4;
 
@@ -116,8 +113,7 @@ void CliServer::on(const fact::ChildErrorLine& fact) {
   Run* const run = find_run(fact.gen);
   if (run == nullptr) return;
   std::string line = readable(fact.line);
-  if (run->error_lines.size() == kRunErrorLinesMax) run->error_lines.pop_front();
-  run->error_lines.push_back(line);
+  run->error_lines.add(line);
   tell_progress(*run, line);
   tell_error_line(run->child, run->is_description() ? "description" : run->tool->name, line,
                   fact.bytes_cut);
@@ -182,8 +178,7 @@ void CliServer::finish(Run& run) {
                      true));
     return;
   }
-  RunOutcome outcome{
-      run.output, {run.error_lines.begin(), run.error_lines.end()}, end.status, run.stopped};
+  RunOutcome outcome{run.output, run.error_lines.lines(), end.status, run.stopped};
   if (end.reason == EndReason::given_up && outcome.stopped.empty()) outcome.stopped = end.why;
   answer(run.child, run.caller, call_result(*run.tool, outcome));
 }

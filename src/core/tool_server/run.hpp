@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/base/last_words.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/tool_server/description.hpp"
 #include "core/tool_server/kept_output.hpp"
@@ -15,6 +16,9 @@
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+/// How many lines of the stderr of a failed run its result shows. The rest is in the ring.
+inline constexpr std::size_t kRunErrorLinesMax = 20;
 
 /// A request that a run answers.
 struct RunCaller {
@@ -55,7 +59,7 @@ struct Run {
   /// See `RunOutcome::stopped`.
   std::string stopped = {};
   KeptOutput output = {};
-  std::deque<std::string> error_lines = {};
+  LastWords error_lines{kRunErrorLinesMax};
   std::int64_t progress_count = 0;
   Instant next_progress{};
 };
