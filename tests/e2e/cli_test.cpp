@@ -102,7 +102,7 @@ TEST_F(Cli, AFailureShowsTheEndOfTheStderr) {
   EXPECT_EQ(result["isError"], true);
   EXPECT_EQ(text_of(result),
             "half\n\n[mcp-sitter] the command of `fail` has failed: exit 4; its "
-            "stderr ends with:\nno such note");
+            "stderr says:\nno such note");
   EXPECT_EQ(client.text_of_call("sitter_child_stderr"), "[fail] no such note");
 }
 

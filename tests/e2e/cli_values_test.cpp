@@ -148,7 +148,7 @@ TEST_F(CliValues, OutputThatIsNoTextIsMadeReadable) {
   EXPECT_EQ(client.text_of_call("show"),
             "ab\xef\xbf\xbd"
             "c\n\n[mcp-sitter] the command of `show` has failed: exit 1; its stderr "
-            "ends with:\n\xef\xbf\xbd");
+            "says:\n\xef\xbf\xbd");
 }
 
 TEST_F(CliValues, OfALongOutputBothEndsAreShown) {
