@@ -121,8 +121,9 @@ void News::pass_with_notice(ClientRequest& request, const Message& message, Edit
 
 bool News::has_notice() const {
   const Watch& watch = rebuilds_.watch();
-  return notices_.has_any() || has_list_news_ || watch.has_news() || !watch.own_news().empty() ||
-         has_lint_news() || has_noise_news() || !timeout_text().empty();
+  return notices_.has_any() || (has_list_news_ && catalogs_.has_untold()) || watch.has_news() ||
+         !watch.own_news().empty() || has_lint_news() || has_noise_news() ||
+         !timeout_text().empty();
 }
 
 /// What is to be told of calls that took too long for the client; empty if there is nothing.
