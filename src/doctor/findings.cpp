@@ -267,7 +267,11 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
   std::string what =
       fmt::format("{} on stderr{}: {}", counted(facts.errors.count, "line"),
                   are_some_left_out(facts.errors) ? ", among them" : "", in_quotes(facts.errors));
-  if (facts.opening.is_open && facts.end_in_lists.empty()) {
+  const bool has_ended =
+      !facts.end_in_lists.empty() ||
+      std::any_of(facts.tools.begin(), facts.tools.end(),
+                  [](const DoctorFacts::Tool& tool) { return tool.has_ended_server; });
+  if (facts.opening.is_open && !has_ended) {
     findings.ok("stderr", std::move(what));
   } else {
     findings.warn("stderr", std::move(what), "correct the cause, which is probably named there");
@@ -414,6 +418,7 @@ std::vector<Finding> findings_in(const DoctorFacts& facts) {
   FindingList findings;
   if (facts.opening.was_not_started) {
     add_unstarted(facts, findings);
+    add_outputs(facts, findings);
     return findings.take();
   }
   add_file(facts, findings);

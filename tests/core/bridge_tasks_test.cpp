@@ -95,6 +95,11 @@ TEST_F(BridgeStatesTest, ARefusedRequestStateOfAServerThatIsGoneIsExplained) {
             "bad state\n\n[mcp-sitter] This requestState was probably given by a server that is "
             "gone. The server that runs now (spawn #2) started just now. Send the request again "
             "without requestState and inputResponses.");
+  // Servers also refuse it in a result.
+  client(enveloped(9, "tools/call", R"json("name":"ask","requestState":"u")json"));
+  done();
+  child(2, result(9, R"json({"content":[{"type":"text","text":"bad state"}],"isError":true})json"));
+  EXPECT_THAT(answer()["result"]["content"][0]["text"], HasSubstr("by a server that is gone"));
 }
 
 TEST_F(BridgeStatesTest, TheNoticeOfTheRestartFollowsInTheNextResult) {

@@ -22,8 +22,9 @@ bool is_made(const std::string& folder, const std::set<std::string>& files) {
 
 constexpr const char* kOutputs[] = {"build", "dist", "target", "obj", "bin/Debug", "bin/Release"};
 constexpr const char* kBuildFiles[] = {
-    "CMakeLists.txt", "Makefile", "Cargo.toml",   "package.json",     "pyproject.toml",
-    "setup.py",       "pom.xml",  "build.gradle", "build.gradle.kts", "Notes.csproj"};
+    "CMakeLists.txt", "Makefile",    "Cargo.toml",   "package.json",     "pyproject.toml",
+    "setup.py",       "pom.xml",     "build.gradle", "build.gradle.kts", "Notes.csproj",
+    "makefile",       "GNUmakefile", "Notes.fsproj"};
 constexpr const char* kMarks[] = {"CMakeCache.txt", ".ninja_log", "CACHEDIR.TAG",
                                   ".rustc_info.json"};
 

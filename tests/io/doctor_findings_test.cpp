@@ -78,6 +78,8 @@ TEST(DoctorFindings, WhatDidNotStartSaysOnlyWhyAndWhatToDo) {
   EXPECT_THAT(finding_of(facts, "file").way_out, Not(IsEmpty()));
   facts.kind = Kind::tool;
   EXPECT_THAT(finding_of(facts, "description").way_out, HasSubstr("--schema-args"));
+  facts.errors = {{"no database"}, 1};
+  EXPECT_THAT(outline(facts), ElementsAre("problem description", "warning stderr"));
 }
 
 TEST(DoctorFindings, AServerThatRanAndDidNotOpenPointsAtItsStderr) {
@@ -95,6 +97,9 @@ TEST(DoctorFindings, AServerThatRanAndDidNotOpenPointsAtItsStderr) {
   facts.opening.is_open = true;
   EXPECT_EQ(level_of(facts, "stderr"), Level::ok);
   facts.end_in_lists = "it ended";
+  EXPECT_EQ(level_of(facts, "stderr"), Level::warning);
+  facts.end_in_lists.clear();
+  facts.tools = {{.name = "t", .has_ended_server = true}};
   EXPECT_EQ(level_of(facts, "stderr"), Level::warning);
 }
 

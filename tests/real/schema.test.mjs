@@ -149,8 +149,8 @@ async function callBuiltIns(talk) {
   for (const name of ['sitter_status', 'sitter_binary_info', 'sitter_child_stderr']) {
     const result = await talk.call(name);
     assert.equal(result.content[0].type, 'text');
-    assert.equal((await talk.call(name, { wrong: 1 })).isError, true);
   }
+  assert.equal((await talk.call('sitter_child_stderr', { wrong: 1 })).isError, true);
   assert.equal((await talk.call('sitter_kill', { scope: 'everything' })).isError, true);
   assert.equal((await talk.call('sitter_child_stderr', { grep: '(' })).isError, true);
 }

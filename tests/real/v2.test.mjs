@@ -104,7 +104,7 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
         const info = JSON.parse(textOf(await session.call('sitter_binary_info')));
         assert.equal(info.exists, true);
         assert.equal(typeof textOf(await session.call('sitter_child_stderr')), 'string');
-        assert.equal((await session.call('sitter_status', { no: 1 })).isError, true);
+        assert.equal((await session.call('sitter_kill', { no: 1 })).isError, true);
       });
 
       await t.test('kill -9 in mid-call: the call is answered with the reason', async () => {

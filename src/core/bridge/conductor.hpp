@@ -145,7 +145,7 @@ class Conductor {
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void note_handed_out(Child& child, const ClientRequest& request, std::string_view result);
-  bool explain_stale(const Child& child, const ClientRequest& request, std::string_view error,
+  bool explain_stale(const Child& child, const ClientRequest& request, const Message& answer,
                      Edits& edits);
   Answered answered_by(Child& child, const Message& answer);
   bool may_be_refusal(const Child& child, const ClientRequest& request, std::string_view error);

@@ -179,8 +179,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     servers_.replays().on_result(child, *request, message.result,
                                  call == nullptr ? std::string_view() : call->params_raw, out_);
   }
-  const bool is_stale =
-      message.kind == Message::Kind::error && explain_stale(child, *request, message.error, edits);
+  const bool is_stale = explain_stale(child, *request, message, edits);
   if (message.kind == Message::Kind::result) note_handed_out(child, *request, message.result);
   const bool may_hold = message.error.size() <= limits::kRefusalBytesMax &&
                         desk_.requests().held_bytes() + line.text().size() <= limits::kHeldBytesMax;
@@ -220,21 +219,27 @@ void Conductor::note_handed_out(Child& child, const ClientRequest& request,
 /// would only puzzle, because it knows nothing of the other. A server that keeps its tasks, or the
 /// key of its states, answers such a request.
 bool Conductor::explain_stale(const Child& child, const ClientRequest& request,
-                              std::string_view error, Edits& edits) {
-  if (!request.extra || child.is_retiring() || !has_message(error)) return false;
-  if (!servers_.history().last_served()) return false;
+                              const Message& answer, Edits& edits) {
+  if (!request.extra || child.is_retiring() || !servers_.history().last_served()) return false;
+  const bool is_error = has_message(answer.error);
+  const bool is_refusal =
+      is_error || (takes_text(answer.result) && member(answer.result, "isError") == "true");
+  if (!is_refusal) return false;
   const bool is_task = request.extra->task != 0;
   const std::size_t key = is_task ? request.extra->task : request.extra->state;
   if (key == 0 || child.may_have_handed_out(key)) return false;
-  append_to_error(
-      error,
-      fmt::format("[mcp-sitter] This {} by a server that is gone. The server that runs now (spawn "
-                  "#{}) started {}. {}.",
-                  is_task ? "task was probably begun" : "requestState was probably given",
-                  child.gen(), age_text(child.life.lifetime(now_)),
-                  is_task ? "Call the tool again to begin a new task"
-                          : "Send the request again without requestState and inputResponses"),
-      edits);
+  const std::string text = fmt::format(
+      "[mcp-sitter] This {} by a server that is gone. The server that runs now (spawn "
+      "#{}) started {}. {}.",
+      is_task ? "task was probably begun" : "requestState was probably given", child.gen(),
+      age_text(child.life.lifetime(now_)),
+      is_task ? "Call the tool again to begin a new task"
+              : "Send the request again without requestState and inputResponses");
+  if (is_error) {
+    append_to_error(answer.error, text, edits);
+  } else {
+    put_text(answer.result, text, edits);
+  }
   return true;
 }
 

@@ -13,9 +13,10 @@ constexpr std::array<std::string_view, 6> kOutputs = {"build", "dist",      "tar
                                                       "obj",   "bin/Debug", "bin/Release"};
 
 /// Tools that read one of these put their output beside it.
-constexpr std::array<std::string_view, 10> kBuildFiles = {
-    "CMakeLists.txt", "Makefile", "Cargo.toml",   "package.json",     "pyproject.toml",
-    "setup.py",       "pom.xml",  "build.gradle", "build.gradle.kts", "*.csproj"};
+constexpr std::array<std::string_view, 13> kBuildFiles = {
+    "CMakeLists.txt",   "Makefile",       "makefile", "GNUmakefile", "Cargo.toml",
+    "package.json",     "pyproject.toml", "setup.py", "pom.xml",     "build.gradle",
+    "build.gradle.kts", "*.csproj",       "*.fsproj"};
 
 /// What CMake, Ninja, any tool that follows the specification of cache directories, and Cargo leave
 /// in their output.
