@@ -8,7 +8,16 @@ namespace sitter {
 namespace {
 
 /// Which of the changes a server runs, whoever has built them.
-class BridgeServedChangeTest : public BridgeFreshCodeTest {};
+class BridgeServedChangeTest : public BridgeFreshCodeTest {
+ protected:
+  /// A change that nobody builds leads to the next child.
+  void reloads(Generation& gen) {
+    time_passes(milliseconds(300));
+    opens(gen + 1);
+    dies(gen, 0);
+    ++gen;
+  }
+};
 
 TEST_F(BridgeServedChangeTest, AScriptReadsItsOwnSourcesWithoutABuild) {
   config.needs_no_build = true;
@@ -159,18 +168,12 @@ TEST_F(BridgeServedChangeTest, ASourceThatComesAndGoesIsAChangeIfAProgramWasBuil
     binary.modified = now.wall;
     time_passes(seconds(5));
     changes("new.c", now.wall, true);
-    time_passes(milliseconds(300));
-    opens(gen + 1);
-    dies(gen, 0);
-    ++gen;
+    reloads(gen);
     EXPECT_THAT(answer_of(gen, 10 * gen), HasSubstr(kOldCode));
     if (gone >= milliseconds(0)) binary.modified = now.wall;
     time_passes(std::max(gone, milliseconds(0)));
     changes("new.c");
-    time_passes(milliseconds(300));
-    opens(gen + 1);
-    dies(gen, 0);
-    ++gen;
+    reloads(gen);
     EXPECT_EQ(answer_of(gen, 10 * gen).find(kOldCode) != std::string::npos, is_old);
   }
 }
