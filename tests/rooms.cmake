@@ -5,7 +5,7 @@
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms
-  core/base core/wire core/http core/client core/child core/tool_server core/rebuild core/report core/bridge
+  core/base core/wire core/schema core/http core/client core/child core/tool_server core/rebuild core/report core/bridge
   io/system io/stream io/http io/control io/process io/files io
   options terminal probe help ctl setup doctor demo)
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,6 +54,10 @@ constexpr Milliseconds kCallWait{5'000};
 
 constexpr std::size_t kNoiseShown = 3;
 constexpr std::size_t kErrorLinesShown = 5;
+
+/// How the bridge begins the answer to a request whose answer clients would throw away. Its last
+/// sentence tells where to look.
+constexpr std::string_view kUnreadAnswer = "[mcp-sitter] The server answered this request, but ";
 
 /// Where a failure to answer `initialize` goes on with a guess at the server's era.
 constexpr std::string_view kGuess = ", like a server that speaks only";
@@ -298,8 +303,15 @@ class Examination {
     }
     const bool may_have_tools = !facts_.tools.empty() || !gives_tools();
     facts_.opening.capabilities = shown_capabilities(capabilities_, may_have_tools);
+    note_lint(status);
+  }
+
+  void note_lint(const Json& status) {
     for (const Json& finding : member(status, "lint")) {
-      if (finding.is_string()) facts_.lint.push_back(finding.get<std::string>());
+      if (finding.is_string() &&
+          std::find(facts_.lint.begin(), facts_.lint.end(), finding) == facts_.lint.end()) {
+        facts_.lint.push_back(finding.get<std::string>());
+      }
     }
   }
 
@@ -323,7 +335,9 @@ class Examination {
     const Json params = {{"name", tool.name}, {"arguments", Json::object()}};
     const auto answer = session.ask("tools/call", params, kCallWait);
     if (!answer) session.give_up();
-    const Json life = last_life(session.look("status"));
+    const Json status = session.look("status");
+    note_lint(status);
+    const Json life = last_life(status);
     if (facts_.kind == Kind::process && life.contains("exit")) {
       tool.failure = end_clause(life);
       tool.has_ended_server = true;
@@ -338,6 +352,11 @@ class Examination {
     const Json::json_pointer text("/result/content/0/text");
     tool.failure = text_in(member(*answer, "error"), "message");
     if (answer->contains(text) && answer->at(text).is_string()) tool.failure = answer->at(text);
+    if (tool.failure.starts_with(kUnreadAnswer)) {
+      tool.is_refused = true;
+      tool.failure.erase(0, kUnreadAnswer.size());
+      tool.failure.resize(std::min(tool.failure.size(), tool.failure.rfind(". ")));
+    }
     if (tool.failure.empty()) tool.failure = "an error without words";
     return true;
   }

@@ -62,6 +62,8 @@ struct DoctorFacts {
     /// What came of the call instead of a result, as one clause.
     std::string failure = {};
     bool has_ended_server = false;
+    /// Clients throw the answer away.
+    bool is_refused = false;
   };
 
   struct List {

@@ -216,8 +216,7 @@ void add_lists(const DoctorFacts& facts, FindingList& findings) {
 
 void add_lint(const DoctorFacts& facts, FindingList& findings) {
   for (const std::string& finding : facts.lint) {
-    findings.complain("lint", shown_failure(finding),
-                      "correct the definition of the tool in the server");
+    findings.complain("lint", shown_failure(finding), "correct it in the server");
   }
 }
 
@@ -242,6 +241,8 @@ void add_calls(const DoctorFacts& facts, FindingList& findings) {
         fmt::format("the call of {} fails: {}", shown(tool.name), shown_failure(tool.failure));
     if (tool.has_ended_server) {
       findings.complain("calls", what, way_out_of_failure(facts));
+    } else if (tool.is_refused) {
+      findings.complain("calls", what, "correct the answer in the server");
     } else {
       findings.warn("calls", what, "call it by hand, and correct the cause");
     }

@@ -82,27 +82,6 @@ TEST(AnswerDefectTest, TheDepthIsLimited) {
   EXPECT_NE(defect_of("\"result\":{\"a\":" + open + "NaN" + std::string(10'000, ']') + "}"), "");
 }
 
-TEST(OpeningDefectTest, NamesTheFirstMemberThatClientsRefuse) {
-  const std::string version = R"json("protocolVersion":"2025-11-25",)json";
-  const std::string info = R"json(,"serverInfo":{"name":"a","version":"1"})json";
-  const auto defect = [](const std::string& members) {
-    return opening_defect("{" + members + "}");
-  };
-  EXPECT_EQ(defect(version + R"json("capabilities":{"tools":{},"other":null})json" + info), "");
-  EXPECT_EQ(defect(R"json("capabilities":{})json" + info),
-            "its member result.protocolVersion has no value, and must be a string");
-  EXPECT_EQ(defect(version + R"json("capabilities":null)json" + info),
-            "its member result.capabilities is null, and must be an object");
-  EXPECT_EQ(defect(version + R"json("capabilities":{"logging":true})json" + info),
-            "its member result.capabilities.logging is true, and must be an object");
-  EXPECT_EQ(defect(version + R"json("capabilities":{})json"),
-            "its member result.serverInfo has no value, and must be an object");
-  EXPECT_EQ(defect(version + R"json("capabilities":{},"serverInfo":{"name":"a"})json"),
-            "its member result.serverInfo.version has no value, and must be a string");
-  EXPECT_EQ(defect(version + R"json("capabilities":{},"instructions":null)json" + info),
-            "its member result.instructions is null, and must be a string");
-}
-
 TEST(AnswerDefectTest, AnIdHasOneSpellingOfTheOtherType) {
   EXPECT_EQ(id_of_other_type("7"), "\"7\"");
   EXPECT_EQ(id_of_other_type("\"7\""), "7");

@@ -20,7 +20,8 @@ class BridgeHoldTest : public BridgeTest {
   void die_for_another_output_schema() {
     const auto typed = [](const std::string& type) {
       return tool("typed",
-                  R"json(,"outputSchema":{"properties":{"x":{"type":")json" + type + "\"}}}");
+                  R"json(,"outputSchema":{"type":"object","properties":{"x":{"type":")json" + type +
+                      "\"}}}");
     };
     server.tools = {tool("echo"), typed("string")};
     open_listed_session();

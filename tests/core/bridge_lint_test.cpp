@@ -8,8 +8,8 @@ using ::testing::StartsWith;
 
 constexpr char kBadTool[] = R"json({"name":"bad"})json";
 constexpr char kBadToolFinding[] =
-    R"(tool "bad": inputSchema is missing, so clients drop the whole list; )"
-    R"(write {"type":"object"} if there are no arguments)";
+    R"(tool "bad": it has no member `inputSchema`, so clients drop the whole list; mcp-sitter )"
+    "leaves the tool out";
 constexpr char kOutputFinding[] =
     R"(tool "add": a result has no structuredContent, but the tool has an outputSchema, so clients )"
     "reject the result";

@@ -12,6 +12,9 @@ class BridgeListsTest : public BridgeTest {
     for (const std::string& definition : Tools::names({}).definitions()) joined += "," + definition;
     return joined;
   }
+  static std::string resource_template(const std::string& name) {
+    return R"json({"name":")json" + name + R"json(","uriTemplate":"x:{a}"})json";
+  }
   static std::vector<std::string> names(const nlohmann::json& line) {
     std::vector<std::string> names;
     for (const auto& item : line["result"]["tools"]) names.push_back(item["name"]);
@@ -20,23 +23,26 @@ class BridgeListsTest : public BridgeTest {
 };
 
 TEST_F(BridgeListsTest, TheBuiltinToolsComeBehindTheChildsInAFixedOrder) {
+  const std::string tools = tool("b") + ", " + tool("a");
   open_session();
   client(request(1, "tools/list"));
   done();
-  child(
-      1,
-      R"json({"id":1,"result":{ "tools" : [ {"name":"b"}, {"name":"a"} ] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json");
-  EXPECT_THAT(
-      done(),
-      ElementsAre(R"json(client {"id":1,"result":{ "tools" : [ {"name":"b"}, {"name":"a"} )json" +
-                  builtins() + R"json(] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json"));
+  child(1, R"json({"id":1,"result":{ "tools" : [ )json" + tools +
+               R"json( ] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json");
+  EXPECT_THAT(done(),
+              ElementsAre(R"json(client {"id":1,"result":{ "tools" : [ )json" + tools + " " +
+                          builtins() + R"json(] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json"));
 }
 
 TEST_F(BridgeListsTest, ALoneSurrogateInADescriptionPasses) {
   open_session();
   client(request(1, "tools/list"));
   done();
-  child(1, result(1, R"json({"tools":[{"name":"a","description":"\ud83d"}]})json"));
+  child(
+      1,
+      result(
+          1,
+          R"json({"tools":[{"name":"a","inputSchema":{"type":"object"},"description":"\ud83d"}]})json"));
   EXPECT_THAT(client_got(),
               ElementsAre(AllOf(HasSubstr(R"json("\ud83d")json"), HasSubstr("sitter_kill"))));
 }
@@ -45,15 +51,16 @@ TEST_F(BridgeListsTest, TheyComeOnTheFirstPageOnly) {
   open_session();
   client(request(1, "tools/list", "{}"));
   done();
-  child(1, result(1, R"json({"tools":[{"name":"a"}],"nextCursor":"2"})json"));
+  child(1, result(1, R"json({"tools":[)json" + tool("a") + R"json(],"nextCursor":"2"})json"));
   const auto first = answer();
   EXPECT_THAT(names(first), ElementsAre("a", "sitter_status", "sitter_kill", "sitter_binary_info",
                                         "sitter_child_stderr"));
   EXPECT_EQ(first["result"]["nextCursor"], "2");
   client(request(2, "tools/list", R"json({"cursor":"2"})json"));
   done();
-  child(1, result(2, R"json({"tools":[{"name":"b"}]})json"));
-  EXPECT_THAT(done(), ElementsAre("client " + result(2, R"json({"tools":[{"name":"b"}]})json")));
+  const std::string second = result(2, Server::list("tools", {tool("b")}));
+  child(1, second);
+  EXPECT_THAT(done(), ElementsAre("client " + second));
 }
 
 TEST_F(BridgeListsTest, AListToWhichNoToolIsAddedStaysAsItIs) {
@@ -61,8 +68,9 @@ TEST_F(BridgeListsTest, AListToWhichNoToolIsAddedStaysAsItIs) {
   open_session();
   client(request(1, "tools/list"));
   done();
-  child(1, result(1, R"json({"tools":[{"name":"a"}]})json"));
-  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"tools":[{"name":"a"}]})json")));
+  const std::string list = result(1, Server::list("tools", {tool("a")}));
+  child(1, list);
+  EXPECT_THAT(done(), ElementsAre("client " + list));
 }
 
 TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
@@ -175,13 +183,14 @@ TEST_F(BridgeListsTest, AllPagesAreTaken) {
   child(1, result(0, server.opening()));
   client(initialized());
   done();
-  child(1, result("#1", R"json({"tools":[{"name":"a"}],"nextCursor":""})json"));
+  child(1, result("#1", R"json({"tools":[)json" + tool("a") + R"json(],"nextCursor":""})json"));
   EXPECT_THAT(done(),
               ElementsAre("child 1 " + request("#2", "tools/list", R"json({"cursor":""})json")));
-  child(1, result("#2", R"json({"tools":[{"name":"b"}],"nextCursor":"\u00e9"})json"));
+  child(1,
+        result("#2", R"json({"tools":[)json" + tool("b") + R"json(],"nextCursor":"\u00e9"})json"));
   EXPECT_THAT(done(), ElementsAre("child 1 " +
                                   request("#3", "tools/list", R"json({"cursor":"\u00e9"})json")));
-  child(1, result("#3", R"json({"tools":[{"name":"c"}],"nextCursor":null})json"));
+  child(1, result("#3", R"json({"tools":[)json" + tool("c") + R"json(],"nextCursor":null})json"));
   EXPECT_THAT(done(), IsEmpty());
   client(call(1, "sitter_status"));
   EXPECT_THAT(answer_text(), HasSubstr(R"json("childToolCount": 3)json"));
@@ -357,27 +366,26 @@ TEST_F(BridgeListsTest, TemplatesAreAnsweredFromTheLastListWhenAStartFails) {
   // A first page replaces what was listed before.
   for (const std::string name : {"old", "a"}) {
     client(request(1, "resources/templates/list"));
-    child(1, result(1, R"json({"resourceTemplates":[{"name":")json" + name +
-                           R"json("}],"nextCursor":"c"})json"));
+    child(1, result(1, R"json({"resourceTemplates":[)json" + resource_template(name) +
+                           R"json(],"nextCursor":"c"})json"));
   }
   client(request(2, "resources/templates/list", R"json({"cursor":"c"})json"));
-  child(1, result(2, R"json({"resourceTemplates":[{"name":"b"}]})json"));
+  child(1, result(2, Server::list("resourceTemplates", {resource_template("b")})));
   dies(1, 0);
   plays.start = false;
   client(request(3, "resources/templates/list"));
   done();
   start_fails(2, "no such file");
-  EXPECT_THAT(
-      client_got(),
-      ElementsAre(result(3, R"json({"resourceTemplates":[{"name":"a"},{"name":"b"}]})json")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(3, Server::list("resourceTemplates", {resource_template("a"),
+                                                                       resource_template("b")}))));
 }
 
 TEST_F(BridgeListsTest, TheNumberOfTemplatesThatAreKeptIsBounded) {
   open_session();
-  std::string items;
-  for (std::size_t i = 0; i <= limits::kTemplatesMax; ++i) items += items.empty() ? "{}" : ",{}";
+  const std::vector<std::string> items(limits::kTemplatesMax + 1, resource_template("a"));
   client(request(1, "resources/templates/list"));
-  child(1, result(1, R"json({"resourceTemplates":[)json" + items + "]}"));
+  child(1, result(1, Server::list("resourceTemplates", items)));
   dies(1, 0);
   plays.start = false;
   client(request(3, "resources/templates/list"));

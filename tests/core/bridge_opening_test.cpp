@@ -89,14 +89,14 @@ TEST_F(BridgeOpeningTest, ChangesTheOpeningOnlyWhereItAddsToIt) {
       1,
       R"json({ "result" : {"serverInfo":{"name":"s","version":"1.0","x":12345678901234567890},)json"
       R"json("capabilities":{"prompts":{},"resources":{"listChanged":false,"subscribe":true},)json"
-      R"json("experimental":{"a":1.0}},"protocolVersion":"2025-06-18","instructions":"Be \u0041."},)json"
+      R"json("experimental":{"a":{"b":1.0}}},"protocolVersion":"2025-06-18","instructions":"Be \u0041."},)json"
       R"json( "id":1,"jsonrpc":"2.0"})json");
   EXPECT_THAT(
       done(),
       ElementsAre(
           R"json(client { "result" : {"serverInfo":{"name":"s","version":"1.0","x":12345678901234567890},)json"
           R"json("capabilities":{"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)json"
-          R"json("experimental":{"a":1.0},"tools":{"listChanged":true}},"protocolVersion":"2025-06-18",)json"
+          R"json("experimental":{"a":{"b":1.0}},"tools":{"listChanged":true}},"protocolVersion":"2025-06-18",)json"
           R"json("instructions":"Be \u0041.\n\n)json" +
           instructions() + R"json("}, "id":1,"jsonrpc":"2.0"})json"));
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/json_text.hpp"
-#include "core/tool_server/json_schema.hpp"
+#include "core/schema/json_schema.hpp"
 #include "core/wire/json_view.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/tool_server/json_schema.hpp"
+#include "core/schema/json_schema.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -6,31 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "core/report/lint.hpp"
-#include "support/messages.hpp"
+#include "core/report/lint_findings.hpp"
+#include "core/report/list_lint.hpp"
 
 namespace sitter {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kNoBoolean[] = R"json({"content":[],"isError":"no"})json";
+const std::string kWrong = "isError is not of type boolean";
 
 class LintsTest : public ::testing::Test {
  protected:
   LintsTest() { lints_.on_serving(1); }
 
-  bool takes_tools(const std::vector<std::string>& items) {
-    return lints_.on_tools(std::vector<std::string_view>(items.begin(), items.end()));
+  bool takes_items(const std::vector<std::string>& findings) {
+    return lints_.on_items(Method::tools_list, findings);
   }
-  /// A tool without an input schema.
-  static std::string bad(const std::string& name) { return R"json({"name":")json" + name + "\"}"; }
-  bool takes_result(const std::string& tool, const std::string& result,
-                    const std::string& schema = "") {
-    return lints_.on_result(tool, result, schema, now_);
+  bool takes_result(const std::string& tool, const std::vector<std::string>& findings = {}) {
+    return lints_.on_result(tool, findings, now_);
   }
   bool wants(const std::string& tool, Generation gen = 1) const {
     return lints_.wants_result(tool, gen, now_);
@@ -42,96 +38,80 @@ class LintsTest : public ::testing::Test {
 };
 
 TEST_F(LintsTest, AFindingIsToldOnceForAsLongAsItStays) {
-  EXPECT_TRUE(takes_tools({bad("a")}));
-  EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("tool \"a\"")));
+  EXPECT_TRUE(takes_items({"a"}));
+  EXPECT_THAT(lints_.news(), ElementsAre("a"));
   is_told();
   EXPECT_THAT(lints_.news(), IsEmpty());
-  EXPECT_FALSE(takes_tools({tool("b"), bad("a")}));
+  EXPECT_FALSE(takes_items({"a"}));
   EXPECT_THAT(lints_.news(), IsEmpty());
   EXPECT_THAT(lints_.all(), SizeIs(1));
 }
 
 TEST_F(LintsTest, AFindingThatComesBackIsToldAgain) {
-  takes_tools({bad("a")});
+  takes_items({"a"});
   is_told();
-  EXPECT_FALSE(takes_tools({tool("a")}));
+  EXPECT_FALSE(takes_items({}));
   EXPECT_THAT(lints_.all(), IsEmpty());
-  EXPECT_TRUE(takes_tools({bad("a")}));
+  EXPECT_TRUE(takes_items({"a"}));
   EXPECT_THAT(lints_.news(), SizeIs(1));
 }
 
 TEST_F(LintsTest, AFindingThatIsGoneIsNotTold) {
-  takes_tools({bad("a")});
-  takes_tools({tool("a")});
+  takes_items({"a"});
+  takes_items({});
   EXPECT_THAT(lints_.news(), IsEmpty());
 }
 
 TEST_F(LintsTest, ReportsFindingsMadeAfterTheNoticeLater) {
-  takes_tools({bad("a")});
+  takes_items({"a"});
   const std::vector<std::string> shown = lints_.news();
-  EXPECT_TRUE(takes_tools({bad("a"), bad("b")}));
+  EXPECT_TRUE(takes_items({"a", "b"}));
   lints_.on_told(shown);
-  EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("tool \"b\"")));
+  EXPECT_THAT(lints_.news(), ElementsAre("b"));
 }
 
 TEST_F(LintsTest, APendingFindingIsNotReportedAsNew) {
-  EXPECT_TRUE(takes_tools({bad("a")}));
-  EXPECT_FALSE(takes_tools({bad("a")}));
+  EXPECT_TRUE(takes_items({"a"}));
+  EXPECT_FALSE(takes_items({"a"}));
 }
 
 TEST_F(LintsTest, OneResultOfEachToolIsLookedAtInASecond) {
   EXPECT_TRUE(wants("a"));
-  EXPECT_FALSE(takes_result("a", text_result("x")));
+  EXPECT_FALSE(takes_result("a"));
   EXPECT_FALSE(wants("a"));
   EXPECT_TRUE(wants("b"));
   now_ += limits::kLintInterval - Milliseconds(1);
   EXPECT_FALSE(wants("a"));
   now_ += Milliseconds(1);
   EXPECT_TRUE(wants("a"));
-  EXPECT_TRUE(takes_result("a", kNoBoolean));
+  EXPECT_TRUE(takes_result("a", {kWrong}));
   EXPECT_FALSE(wants("a"));
-  EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("tool \"a\": isError")));
+  EXPECT_THAT(lints_.news(), ElementsAre(kWrong));
 }
 
 TEST_F(LintsTest, AFindingInAResultThatComesAgainIsNoNews) {
-  takes_result("a", kNoBoolean);
+  takes_result("a", {kWrong});
   is_told();
-  EXPECT_FALSE(takes_result("a", kNoBoolean));
+  EXPECT_FALSE(takes_result("a", {kWrong}));
   EXPECT_THAT(lints_.all(), SizeIs(1));
-  EXPECT_FALSE(takes_result("a", text_result("x")));
+  EXPECT_FALSE(takes_result("a"));
   EXPECT_THAT(lints_.all(), SizeIs(1));
-}
-
-TEST_F(LintsTest, TheOutputSchemaIsComparedWithTheResult) {
-  EXPECT_TRUE(takes_result("a", text_result("x"), R"json({"type":"object"})json"));
-  EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("no structuredContent")));
-}
-
-TEST_F(LintsTest, ALongResultIsNotLookedAt) {
-  const auto padded = [](std::size_t size) {
-    std::string result = kNoBoolean;
-    result.insert(1, size - result.size(), ' ');
-    return result;
-  };
-  EXPECT_FALSE(takes_result("a", padded(limits::kLintResultMax + 1)));
-  EXPECT_FALSE(wants("a"));
-  EXPECT_TRUE(takes_result("b", padded(limits::kLintResultMax)));
 }
 
 TEST_F(LintsTest, FindingsInResultsEndWithTheirGeneration) {
-  takes_tools({bad("a")});
-  takes_result("a", kNoBoolean);
-  EXPECT_THAT(lints_.all(), ElementsAre(HasSubstr("inputSchema"), HasSubstr("isError")));
+  takes_items({"a"});
+  takes_result("a", {kWrong});
+  EXPECT_THAT(lints_.all(), ElementsAre("a", kWrong));
   is_told();
   lints_.on_serving(2);
-  EXPECT_THAT(lints_.all(), ElementsAre(HasSubstr("inputSchema")));
+  EXPECT_THAT(lints_.all(), ElementsAre("a"));
   EXPECT_TRUE(wants("a", 2));
-  EXPECT_TRUE(takes_result("a", kNoBoolean));
-  EXPECT_THAT(lints_.news(), ElementsAre(HasSubstr("isError")));
+  EXPECT_TRUE(takes_result("a", {kWrong}));
+  EXPECT_THAT(lints_.news(), ElementsAre(kWrong));
 }
 
 TEST_F(LintsTest, TheSameChildMayServeAgain) {
-  takes_result("a", kNoBoolean);
+  takes_result("a", {kWrong});
   lints_.on_serving(1);
   EXPECT_THAT(lints_.news(), SizeIs(1));
   EXPECT_FALSE(wants("a"));
@@ -145,10 +125,10 @@ TEST_F(LintsTest, OnlyResultsOfTheChildThatServesAreWanted) {
 
 TEST_F(LintsTest, ToolsAreToldApartUpToABound) {
   for (std::size_t i = 0; i + 1 < limits::kLintedToolsMax; ++i) {
-    takes_result(std::to_string(i), text_result("x"));
+    takes_result(std::to_string(i));
   }
   EXPECT_TRUE(wants("last"));
-  takes_result("last", text_result("x"));
+  takes_result("last");
   EXPECT_FALSE(wants("more"));
 }
 
@@ -158,19 +138,33 @@ TEST_F(LintsTest, ResultsOfAToolWithTooLongANameAreNotWanted) {
 }
 
 TEST_F(LintsTest, FindingsInResultsHaveABound) {
-  for (std::size_t i = 0; i + 1 < limits::kLintFindingsMax; ++i) {
-    takes_result(std::to_string(i), kNoBoolean);
+  for (std::size_t i = 1; i < limits::kLintFindingsMax; ++i) {
+    takes_result("a", {std::to_string(i)});
   }
-  takes_result("last", R"json({"content":[],"structuredContent":{}})json",
-               R"json({"required":["a","b"]})json");
+  takes_result("a", {"last", "more"});
   EXPECT_THAT(lints_.all(), SizeIs(limits::kLintFindingsMax));
-  EXPECT_FALSE(takes_result("more", kNoBoolean));
+  EXPECT_FALSE(takes_result("a", {"more"}));
+}
+
+TEST_F(LintsTest, FindingsOfTheListsStandFirst) {
+  lints_.on_finding("else");
+  lints_.on_items(Method::prompts_list, {"a prompt"});
+  takes_items({"a tool"});
+  lints_.on_pages(Method::prompts_list, {"a page"});
+  EXPECT_THAT(lints_.all(), ElementsAre("a page", "a tool", "a prompt", "else"));
+}
+
+TEST_F(LintsTest, FindingsOfAListHaveABound) {
+  takes_items(std::vector<std::string>(limits::kLintFindingsMax + 1, "a"));
+  EXPECT_THAT(lints_.all(), SizeIs(limits::kLintFindingsMax));
 }
 
 TEST(LintsOffTest, NothingIsFound) {
   Lints lints(false);
   lints.on_serving(1);
-  EXPECT_FALSE(lints.on_tools(std::vector<std::string_view>{"{}"}));
+  EXPECT_FALSE(lints.on_items(Method::tools_list, {"a"}));
+  EXPECT_FALSE(lints.on_pages(Method::tools_list, {"a"}));
+  EXPECT_FALSE(lints.on_finding("a"));
   EXPECT_THAT(lints.all(), IsEmpty());
   EXPECT_FALSE(lints.wants_result("a", 1, Instant()));
 }

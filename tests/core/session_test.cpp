@@ -111,7 +111,7 @@ class AmendOpeningTest : public ::testing::Test {
   static std::string amended(const std::string& result) {
     const OwnedLine line{std::string_view(result)};
     Edits edits(line.line());
-    amend_opening(line.line().text(), "Ours: \"x\".", edits);
+    amend_opening(line.line().text(), "Ours: \"x\".", true, edits);
     return edits.apply();
   }
 };

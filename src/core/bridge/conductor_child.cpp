@@ -70,6 +70,7 @@ void Conductor::on_child_message(Child& child, const Message& message, Line line
 }
 
 void Conductor::on_child_notification(Child& child, const Message& message, Line line) {
+  news_.lint(child, message.method, line.text());
   switch (message.method) {
     case Method::progress:
       if (!desk_.answers().passes_progress(message.params.progress_token, now_)) {
@@ -293,6 +294,7 @@ void Conductor::note_version(Child& child, const ClientRequest& request, const M
 void Conductor::on_opening_answer(Child& child, const Message& message, Line line) {
   if (child.handshake.state() != Handshake::State::opened) return;
   servers_.on_opened(child);
+  news_.lint_opening(message.result);
   const OpeningResult& result = child.handshake.opened_with();
   if (!desk_.opening().was_sent_to(child.gen()) || desk_.asked_opening() == nullptr) {
     if (!is_legacy_version(result.protocol_version) &&
@@ -313,7 +315,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  amend_opening(message.result, desk_.names().instructions(), edits);
+  amend_opening(message.result, desk_.names().instructions(), config_.lints, edits);
   desk_.answer(request, edits.outgoing());
 }
 
@@ -321,19 +323,12 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
 /// the client, but changes nothing that the bridge knows about the server.
 void Conductor::on_success(Child& child, const ClientRequest& request, std::string_view result,
                            Edits& edits) {
+  news_.lint(child, request.method, result);
   switch (request.method) {
     case Method::resource_templates_list:
-      if (!child.is_retiring()) news_.note_templates(result, request.is_first_page);
-      [[fallthrough]];
     case Method::prompts_list:
     case Method::resources_list:
-      for (const CatalogKind kind : kCatalogKinds) {
-        if (list_method(kind) != request.method || !request.is_first_page) continue;
-        if (!child.is_retiring())
-          news_.note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
-      }
-      child.keep_cursor(member(result, "nextCursor"));
-      if (request.is_stateless) expire(result, edits);
+      news_.amend_page(child, request, result, {}, edits);
       break;
     case Method::resources_read:
       if (request.is_stateless) expire(result, edits);
@@ -352,7 +347,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
       if (desk_.asked_opening() == nullptr && desk_.begin_session_again(request)) {
         desk_.opening().on_answered(OpeningResult::of(result));
       }
-      amend_opening(result, desk_.names().instructions(), edits);
+      amend_opening(result, desk_.names().instructions(), config_.lints, edits);
       break;
     default:
       break;
@@ -370,7 +365,7 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
   OpeningResult discovered = OpeningResult::of_discovery(result);
   child.handshake.on_discovered(discovered);
   if (!child.is_retiring()) desk_.opening().on_discovered(std::move(discovered));
-  amend_opening(result, desk_.names().instructions(), edits);
+  amend_opening(result, desk_.names().instructions(), false, edits);
   expire(result, edits);
 }
 

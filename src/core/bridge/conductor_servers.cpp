@@ -33,7 +33,7 @@ void Conductor::advance(Child& child) {
     case Step::goes_on:
       break;
   }
-  if (const auto lists = child.handshake.take_lists(now_)) {
+  if (auto lists = child.handshake.take_lists(now_)) {
     news_.on_lists(child, *lists);
     servers_.doubt_opening(child, *lists);
   }

@@ -132,7 +132,10 @@ bool Conductor::take_other_type(Child& child, const Message& message, Line line)
   other.id = id;
   const bool is_stream = desk_.streams().find(id, child.sender(id)) != nullptr;
   if (id.empty() || is_stream || !is_owed(child, other)) return false;
-  news_.on_other_id_type();
+  news_.on_finding(
+      "the server writes the ids of its answers as the other type (\"7\" for 7, or 7 for \"7\"), "
+      "and "
+      "most clients do not match them");
   respelled_ = OwnedLine(Outgoing::spliced(line, message.id, id).text());
   if (const Message* const answer = reader_.read(respelled_.line())) {
     on_child_answer(child, *answer, respelled_.line());

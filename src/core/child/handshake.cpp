@@ -7,7 +7,7 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
-#include "core/wire/answer_defect.hpp"
+#include "core/schema/protocol_schema.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"

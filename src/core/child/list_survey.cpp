@@ -104,6 +104,12 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
     return true;
   }
   list->pages.emplace_back(items);
+  list->frame.clear();
+  if (answer.result.size() - items.size() <= limits::kFrameBytesMax) {
+    const auto before = static_cast<std::size_t>(items.data() - answer.result.data());
+    list->frame = fmt::format("{}[]{}", answer.result.substr(0, before),
+                              answer.result.substr(before + items.size()));
+  }
   if (!cursor.starts_with('"')) {
     list->state = State::complete;
   } else if (!list->cursors.emplace(cursor).second) {

@@ -27,6 +27,9 @@ inline constexpr int kListRestartsMax = 3;
 /// For the same reason, lists are not taken again sooner than this.
 inline constexpr Milliseconds kSurveyInterval{1000};
 
+/// What stands around the items of a page is a cursor, and what a server wants to say of the list.
+inline constexpr std::size_t kFrameBytesMax = 16 * kKiB;
+
 /// A longer error is no refusal of an unopened server, and is passed on at once. It would have to
 /// be held.
 inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
@@ -64,6 +67,9 @@ class ListSurvey {
     Answer answer = Answer::none;
     /// The raw text of the array of each page.
     std::vector<std::string> pages;
+    /// The last raw result, with an empty array. Empty if that has more than
+    /// `limits::kFrameBytesMax` bytes.
+    std::string frame;
     std::string id;
     std::optional<Instant> deadline;
     std::set<std::string> cursors;

@@ -8,6 +8,7 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
+#include "core/schema/protocol_schema.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 
@@ -116,7 +117,17 @@ bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
-void amend_opening(std::string_view result, std::string_view instructions, Edits& edits) {
+void amend_opening(std::string_view result, std::string_view instructions, bool leaves_out_nulls,
+                   Edits& edits) {
+  if (leaves_out_nulls) {
+    WithoutNulls opening = without_nulls(Revision::session, "InitializeResult", result);
+    if (opening.kept && !opening.places.empty()) {
+      const OwnedLine kept{std::move(*opening.kept)};
+      Edits within(kept.line());
+      amend_opening(kept.text(), instructions, false, within);
+      return edits.replace(result, within.apply());
+    }
+  }
   const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
   if (is_object(capabilities)) {
     declare_list_changed(capabilities, "tools", true, edits);

@@ -103,7 +103,9 @@ bool is_legacy_version(std::string_view version);
 
 /// Adds the bridge's part to the result of `initialize` or server/discover: its tools and
 /// notifications to the capabilities, and its own instructions after those of the child.
-void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
+/// `leaves_out_nulls`: the result is of `initialize`, and what clients refuse of it goes.
+void amend_opening(std::string_view result, std::string_view instructions, bool leaves_out_nulls,
+                   Edits& edits);
 
 /// The result of an opening that the bridge answers itself.
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,

@@ -4,7 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "core/report/lint.hpp"
+#include "core/report/lint_findings.hpp"
+#include "core/report/list_lint.hpp"
 
 namespace sitter {
 
@@ -16,19 +17,16 @@ void Lints::on_serving(Generation gen) {
   refresh();
 }
 
-bool Lints::on_tools(std::span<const std::string_view> items) {
+bool Lints::on_items(Method list, std::vector<std::string> findings) {
   if (!is_on_) return false;
-  in_tools_ = lint_tools(items);
+  findings.resize(std::min(findings.size(), limits::kLintFindingsMax));
+  in_items_[list] = std::move(findings);
   return refresh();
 }
 
-bool Lints::on_list(CatalogKind kind, const std::string& finding) {
+bool Lints::on_pages(Method list, std::vector<std::string> findings) {
   if (!is_on_) return false;
-  if (finding.empty()) {
-    in_lists_.erase(kind);
-  } else {
-    in_lists_.insert_or_assign(kind, finding);
-  }
+  in_pages_[list] = std::move(findings);
   return refresh();
 }
 
@@ -39,19 +37,15 @@ bool Lints::wants_other(std::string_view tool, Instant now) const {
   return now >= known->second;
 }
 
-bool Lints::on_result(std::string_view tool, std::string_view result,
-                      std::string_view output_schema, Instant now) {
+bool Lints::on_result(std::string_view tool, std::vector<std::string> findings, Instant now) {
   last_ = looked_at_.insert_or_assign(std::string(tool), now + limits::kLintInterval).first;
-  if (result.size() > limits::kLintResultMax) return false;
-  for (std::string& finding : lint_result(tool, result, output_schema)) add(std::move(finding));
+  for (std::string& finding : findings) add(std::move(finding));
   return refresh();
 }
 
-bool Lints::on_other_id_type() {
+bool Lints::on_finding(std::string finding) {
   if (!is_on_) return false;
-  add("the server writes the ids of its answers as the other type (\"7\" for 7, or 7 for \"7\"), "
-      "and "
-      "most clients do not match them");
+  add(std::move(finding));
   return refresh();
 }
 
@@ -69,8 +63,11 @@ void Lints::on_told(const std::vector<std::string>& told) {
 
 std::vector<std::string> Lints::all() const {
   std::vector<std::string> findings;
-  for (const auto& [kind, finding] : in_lists_) findings.push_back(finding);
-  findings.insert(findings.end(), in_tools_.begin(), in_tools_.end());
+  for (const auto& lists : {in_pages_, in_items_}) {
+    for (const auto& [list, found] : lists) {
+      findings.insert(findings.end(), found.begin(), found.end());
+    }
+  }
   findings.insert(findings.end(), in_results_.begin(), in_results_.end());
   return findings;
 }

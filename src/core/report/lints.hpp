@@ -3,12 +3,11 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/wire/catalog_kind.hpp"
+#include "core/wire/method.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -38,25 +37,24 @@ class Lints {
 
   /// This child serves from now on. Findings in the results of the child before it are dropped.
   void on_serving(Generation gen);
-  /// The raw definitions of all tools of the present server. Returns whether something must be told
-  /// that was not found before.
-  bool on_tools(std::span<const std::string_view> items);
+  bool is_on() const { return is_on_; }
+  /// What is wrong with the items of the list of this method, or with the pages around them;
+  /// nothing may be. Returns whether something must be told that was not found before.
+  bool on_items(Method list, std::vector<std::string> findings);
+  bool on_pages(Method list, std::vector<std::string> findings);
 
-  /// Whether a result of this tool of this child must be passed to `on_result`.
+  /// Whether a result of this tool, or a message of this method, of this child must be linted and
+  /// passed to `on_result`.
   bool wants_result(std::string_view tool, Generation gen, Instant now) const {
     if (!is_on_ || gen != gen_) return false;
     // Each call pays for this, and most calls in a row are of one tool.
     if (last_ != looked_at_.end() && last_->first == tool) return now >= last_->second;
     return wants_other(tool, now);
   }
-  /// `output_schema` is raw, and empty if the tool has none. Returns the same as `on_tools`.
-  bool on_result(std::string_view tool, std::string_view result, std::string_view output_schema,
-                 Instant now);
-
-  /// What is wrong with a list as a whole; empty if nothing is. Returns the same.
-  bool on_list(CatalogKind kind, const std::string& finding);
-  /// An answer had the id of its request written as the other type. Returns the same.
-  bool on_other_id_type();
+  /// Returns the same as `on_items`.
+  bool on_result(std::string_view tool, std::vector<std::string> findings, Instant now);
+  /// What else is wrong with the server. Returns the same.
+  bool on_finding(std::string finding);
 
   /// The findings that the model must still be told.
   const std::vector<std::string>& news() const { return news_; }
@@ -71,8 +69,8 @@ class Lints {
   bool refresh();
 
   const bool is_on_;
-  std::map<CatalogKind, std::string> in_lists_;
-  std::vector<std::string> in_tools_;
+  std::map<Method, std::vector<std::string>> in_pages_;
+  std::map<Method, std::vector<std::string>> in_items_;
   std::vector<std::string> in_results_;
   /// Findings that the model was told, and that are still there.
   std::vector<std::string> told_;

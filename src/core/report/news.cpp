@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/report/lint.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 
@@ -239,12 +240,35 @@ NewsStatus News::status() const {
 
 // ---- what is found out beside the results
 
-void News::on_other_id_type() {
-  if (lints_.on_other_id_type()) notices_.on_news();
+void News::on_finding(std::string finding) {
+  if (lints_.on_finding(std::move(finding))) notices_.on_news();
 }
 
-void News::lint_tools() {
-  if (lints_.on_tools(catalogs_.tools().items())) notices_.on_news();
+Revision News::revision() const {
+  return desk_.opening().session().is_asked() ? Revision::session : Revision::stateless;
+}
+
+void News::lint_opening(std::string_view result) {
+  if (!lints_.is_on()) return;
+  std::vector<std::string> findings;
+  for (const std::string& place :
+       without_nulls(Revision::session, "InitializeResult", result).places) {
+    findings.push_back(fmt::format(
+        "initialize: {} is null, so clients refuse the session; mcp-sitter leaves it out", place));
+  }
+  if (lints_.on_pages(Method::initialize, std::move(findings))) notices_.on_news();
+}
+
+void News::lint(const Child& child, Method method, std::string_view message) {
+  const std::string_view name = method_name(method);
+  if (child.is_retiring() || !is_linted(method) || message.size() > limits::kLintResultMax ||
+      !lints_.wants_result(name, child.gen(), now_.steady)) {
+    return;
+  }
+  std::string finding = lint_message(revision(), method, message);
+  std::vector<std::string> findings;
+  if (!finding.empty()) findings.push_back(std::move(finding));
+  if (lints_.on_result(name, std::move(findings), now_.steady)) notices_.on_news();
 }
 
 /// Whether this answer of the child to a call is to be passed to `lint_result`. Without a complete
@@ -257,9 +281,11 @@ bool News::wants_lint(const Child& child, const ClientRequest& call, const Messa
 
 void News::lint_result(std::string_view tool, std::string_view result) {
   const std::string_view definition = catalogs_.tools().find(tool);
-  if (lints_.on_result(tool, result, member(definition, "outputSchema"), now_.steady)) {
-    notices_.on_news();
+  std::vector<std::string> findings;
+  if (result.size() <= limits::kLintResultMax) {
+    findings = sitter::lint_result(revision(), tool, result, member(definition, "outputSchema"));
   }
+  if (lints_.on_result(tool, std::move(findings), now_.steady)) notices_.on_news();
 }
 
 void News::on_request(Generation gen) {

@@ -26,6 +26,8 @@
 
 namespace sitter {
 
+enum class Revision;
+
 /// What the client and its model are told of the servers: notices in results, changed lists, and
 /// why a request gets no answer from a server.
 class News {
@@ -66,8 +68,11 @@ class News {
   void finish_rebuild(RebuildReport report);
   /// A debugger holds the rebuild.
   void on_reload_held();
-  /// An answer had the id of its request written as the other type.
-  void on_other_id_type();
+  /// The server does what clients do not take.
+  void on_finding(std::string finding);
+  void lint_opening(std::string_view result);
+  /// Lints a result, or a notification as a whole, that is passed on to the client.
+  void lint(const Child& child, Method method, std::string_view message);
   /// A request was passed to this child whose answer says if old code has given it. Looks at the
   /// sources now and then.
   void on_request(Generation gen);
@@ -83,16 +88,14 @@ class News {
 
   // news_lists.cpp: the lists of the server
 
-  void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  /// Takes out of the lists what clients refuse.
+  void on_lists(Child& child, std::vector<ListSurvey::List>& lists);
   /// A page of the child's tools. The built-in tools are appended to the first page.
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
-  /// Templates are not compared, so only the client's own question shows them.
-  void note_templates(std::string_view result, bool is_first_page) {
-    catalogs_.take_templates(member(result, "resourceTemplates"), is_first_page);
-  }
-  /// The lists that the client got are the baseline for the next child. Only lists of one page
-  /// count.
-  void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
+  /// Passes on a page of any list, without what clients refuse. `more` are items that follow on the
+  /// first page.
+  void amend_page(Child& child, const ClientRequest& request, std::string_view result,
+                  const std::string& more, Edits& edits);
   /// The last known list of what the request asks for, with the built-in tools where they belong.
   void answer_last_list(ClientRequest& request);
   /// While the daemon is away, the client may use the lists that it knows.
@@ -143,8 +146,12 @@ class News {
   bool has_notice() const;
   bool has_lint_news() const { return config_.writes_notices && !lints_.news().empty(); }
   bool has_noise_news() const;
-  void lint_tools();
+  Revision revision() const;
   void lint_result(std::string_view tool, std::string_view result);
+  void lint_pages(ListSurvey::List& list);
+  /// The lists that the client got are the baseline for the next child. Only lists of one page
+  /// count.
+  void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
   bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
   std::string timeout_text() const;
   std::string old_code_in(const ClientRequest& request) const;
@@ -165,7 +172,6 @@ class News {
   std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
   void on_lists_known(std::optional<CatalogKind> kind, bool was_late);
   void amend_compared(const std::vector<ListSurvey::List>& lists);
-  void note_cursor(const ListSurvey::List& list);
   void announce(const CatalogComparison& comparison);
   void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void restore_subscriptions(const Child& child);

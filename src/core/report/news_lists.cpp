@@ -7,6 +7,8 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
+#include "core/report/lint.hpp"
+#include "core/report/list_lint.hpp"
 #include "core/report/news.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -18,7 +20,8 @@ namespace sitter {
 using Level = order::Log::Level;
 using Lists = Child::Lists;
 
-void News::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
+void News::on_lists(Child& child, std::vector<ListSurvey::List>& lists) {
+  for (ListSurvey::List& list : lists) lint_pages(list);
   const Opening& opening = desk_.opening();
   const History& history = servers_.history();
   const bool is_first = child.lists == Lists::unknown;
@@ -27,10 +30,8 @@ void News::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   CatalogComparison comparison = catalogs_.take(lists, is_respawn);
   child.lists =
       std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
-  if (comparison.are_tools_known) lint_tools();
   desk_.names().make_way_for(catalogs_.tools().names());
   if (!opening.session().is_asked()) note_era(child, lists);
-  for (const ListSurvey::List& list : lists) note_cursor(list);
   if (!is_respawn) {
     const bool was_late = std::any_of(lists.begin(), lists.end(),
                                       [](const ListSurvey::List& list) { return list.was_late; });
@@ -87,16 +88,29 @@ void News::amend_compared(const std::vector<ListSurvey::List>& lists) {
   notices_.amend_restart(std::move(notice));
 }
 
-void News::note_cursor(const ListSurvey::List& list) {
-  if (list.state != ListSurvey::List::State::complete) return;
-  const std::string finding =
-      list.repeated_cursor.empty()
-          ? ""
-          : fmt::format(
-                "{} gives the cursor {} again, and clients would list without end: leave "
-                "nextCursor out of the last page",
-                method_name(list_method(list.kind)), brief(list.repeated_cursor, 100));
-  if (lints_.on_list(list.kind, finding)) notices_.on_news();
+/// Finds what clients refuse in a list, and takes it out.
+void News::lint_pages(ListSurvey::List& list) {
+  if (list.state != ListSurvey::List::State::complete || !lints_.is_on()) return;
+  const Method method = list_method(list.kind);
+  std::vector<std::string> around;
+  if (!list.repeated_cursor.empty()) {
+    around.push_back(
+        fmt::format("{} gives the cursor {} again, and clients would list without end: leave "
+                    "nextCursor out of the last page",
+                    method_name(method), brief(list.repeated_cursor, 100)));
+  }
+  if (!list.frame.empty()) {
+    std::string finding = lint_page(method, revision(), list.frame);
+    if (!finding.empty()) around.push_back(std::move(finding));
+  }
+  std::vector<std::string> within;
+  for (std::string& page : list.pages) {
+    ListLint lint = lint_list(method, revision(), page);
+    within.insert(within.end(), lint.findings.begin(), lint.findings.end());
+    if (lint.kept) page = std::move(*lint.kept);
+  }
+  const bool has_more = lints_.on_pages(method, std::move(around));
+  if (lints_.on_items(method, std::move(within)) || has_more) notices_.on_news();
 }
 
 /// Tells the client which lists have changed, by their kinds.
@@ -154,17 +168,46 @@ void News::pass_tools(Child& child, ClientRequest& request, const Message& messa
     return;
   }
   const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
-  if (request.is_first_page && is_array(tools)) {
-    if (!child.is_retiring()) {
-      if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
-      note_listed(CatalogKind::tools, tools, cursor);
-    }
-    edits.append(tools, fmt::format("{}", fmt::join(desk_.names().definitions(), ",")));
+  if (request.is_first_page && !child.is_retiring() && tools.size() <= limits::kListBytesMax) {
+    make_way_for_page(tools);
   }
-  if (request.is_stateless) expire(message.result, edits);
-  child.keep_cursor(cursor);
+  amend_page(child, request, message.result,
+             fmt::format("{}", fmt::join(desk_.names().definitions(), ",")), edits);
   desk_.answer(request, edits.outgoing());
   if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
+}
+
+void News::amend_page(Child& child, const ClientRequest& request, std::string_view result,
+                      const std::string& more, Edits& edits) {
+  const Method method = request.method;
+  const auto [items, cursor] = members<2>(result, {items_name(method), "nextCursor"});
+  const bool is_linted = lints_.is_on() && items.size() <= limits::kListBytesMax;
+  ListLint lint = is_linted ? lint_list(method, revision(), items) : ListLint();
+  const std::string_view kept = lint.kept ? std::string_view(*lint.kept) : items;
+  if (!child.is_retiring() && request.is_first_page) {
+    const bool is_whole = is_array(items) && !cursor.starts_with('"');
+    if (is_linted && is_whole && lints_.on_items(method, std::move(lint.findings))) {
+      notices_.on_news();
+    }
+    for (const CatalogKind kind : kCatalogKinds) {
+      if (list_method(kind) == method) note_listed(kind, kept, cursor);
+    }
+  }
+  // Templates are not compared, so only the client's own question shows them.
+  if (!child.is_retiring() && method == Method::resource_templates_list) {
+    catalogs_.take_templates(kept, request.is_first_page);
+  }
+  const std::string& added = request.is_first_page ? more : std::string();
+  if (lint.kept) {
+    const bool is_empty = lint.kept->size() == 2;
+    lint.kept->insert(lint.kept->size() - 1, is_empty || added.empty() ? added : "," + added);
+    edits.replace(items, std::move(*lint.kept));
+  } else if (is_array(items)) {
+    edits.append(items, added);
+  }
+  if (is_linted && cursor == "null") edits.remove(result, cursor);
+  child.keep_cursor(cursor);
+  if (request.is_stateless) expire(result, edits);
 }
 
 /// A built-in tool makes way for a tool of the server with the same name. The client may get this
@@ -180,7 +223,6 @@ void News::make_way_for_page(std::string_view tools) {
 void News::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
   catalogs_.take_page(kind, items);
-  if (kind == CatalogKind::tools) lint_tools();
   on_lists_known(kind, false);
 }
 

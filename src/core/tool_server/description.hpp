@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/schema/json_schema.hpp"
 #include "core/tool_server/command_template.hpp"
-#include "core/tool_server/json_schema.hpp"
 #include "core/tool_server/text_template.hpp"
 #include "sitter/time.hpp"
 

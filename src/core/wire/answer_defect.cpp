@@ -22,10 +22,6 @@ constexpr std::size_t kMetaSought = 4 * limits::kKiB;
 /// How many bytes of a place or a number a text shows.
 constexpr std::size_t kShownMax = 200;
 
-/// The members of `capabilities` of all revisions (2025-11-25, "ServerCapabilities").
-constexpr std::string_view kCapabilities[] = {"experimental", "logging", "completions", "prompts",
-                                              "resources",    "tools",   "tasks"};
-
 std::string_view kind_of(std::string_view raw) {
   if (is_object(raw)) return "an object";
   if (is_array(raw)) return "an array";
@@ -105,29 +101,6 @@ std::string error_defect(std::string_view error) {
 
 std::string answer_defect(const Message& answer) {
   return answer.kind == Message::Kind::result ? result_defect(answer) : error_defect(answer.error);
-}
-
-std::string opening_defect(std::string_view result) {
-  const auto [version, capabilities, info, instructions] =
-      members<4>(result, {"protocolVersion", "capabilities", "serverInfo", "instructions"});
-  std::string wrong;
-  const auto check = [&](std::string_view place, std::string_view raw, char begin) {
-    if (!wrong.empty() || raw.starts_with(begin)) return;
-    wrong = must_be(fmt::format("its member result.{}", place), raw,
-                    begin == '{' ? "an object" : "a string");
-  };
-  check("protocolVersion", version, '"');
-  check("capabilities", capabilities, '{');
-  for (const std::string_view name : kCapabilities) {
-    const std::string_view raw = member(capabilities, name);
-    if (!raw.empty()) check(fmt::format("capabilities.{}", name), raw, '{');
-  }
-  check("serverInfo", info, '{');
-  const auto [name, own_version] = members<2>(info, {"name", "version"});
-  check("serverInfo.name", name, '"');
-  check("serverInfo.version", own_version, '"');
-  if (!instructions.empty()) check("instructions", instructions, '"');
-  return wrong;
 }
 
 std::string id_of_other_type(std::string_view raw_id) {

@@ -16,10 +16,6 @@ namespace sitter {
 /// Infinity.
 std::string answer_defect(const Message& answer);
 
-/// Why the official clients refuse this result of `initialize`, and with it the session; empty if
-/// they take it. A clause as above.
-std::string opening_defect(std::string_view result);
-
 /// The same id written as the other type: "7" for 7, and the other way round. Empty if there is
 /// none.
 std::string id_of_other_type(std::string_view raw_id);

@@ -59,6 +59,21 @@ void Edits::append(std::string_view container, std::string items) {
   replace(end, std::move(items));
 }
 
+void Edits::remove(std::string_view object, std::string_view value) {
+  const auto begin = static_cast<std::size_t>(value.data() - object.data());
+  // The key has no quote in it, and neither has what stands between it and the value.
+  const std::size_t key_end = object.rfind('"', begin);
+  std::size_t from = object.rfind('"', key_end - 1);
+  std::size_t to = begin + value.size();
+  const std::size_t next = object.find_first_not_of(" \t\r\n", to);
+  if (object[next] == ',') {
+    to = next + 1;
+  } else {
+    from = object.rfind(',', from);
+  }
+  replace(object.substr(from, to - from), {});
+}
+
 std::string Edits::apply() const {
   std::vector<Edit> sorted = edits_;
   std::stable_sort(sorted.begin(), sorted.end(),

@@ -25,6 +25,7 @@ constexpr std::array kMethods = {
     std::pair{Method::resources_unsubscribe, std::string_view("resources/unsubscribe")},
     std::pair{Method::completion_complete, std::string_view("completion/complete")},
     std::pair{Method::logging_set_level, std::string_view("logging/setLevel")},
+    std::pair{Method::logging_message, std::string_view("notifications/message")},
     std::pair{Method::roots_list_changed, std::string_view("notifications/roots/list_changed")},
     std::pair{Method::tools_list_changed, std::string_view("notifications/tools/list_changed")},
     std::pair{Method::prompts_list_changed, std::string_view("notifications/prompts/list_changed")},

@@ -23,6 +23,7 @@ enum class Method : std::uint8_t {
   resources_unsubscribe,
   completion_complete,
   logging_set_level,
+  logging_message,
   initialized,
   cancelled,
   progress,

@@ -1,38 +1,12 @@
 // Judges messages by the published schema of one revision of the protocol.
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { testsDir } from './programs.mjs';
+import { publishedSchemas } from './published.mjs';
 
-const schemas = publishedSchemas();
+const schemas = Object.fromEntries(
+  Object.entries(publishedSchemas()).map(([revision, schema]) => [revision, strict(schema)]),
+);
 export const revisions = Object.keys(schemas);
-
-/** The schemas are published in no package of their own, but the program of the conformance suite contains them. */
-function publishedSchemas() {
-  const path = join(testsDir, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-  const code = readFileSync(path, 'utf8');
-  const [, literals, table] = code.match(
-    /(\w+=\{\$schema:[^]*);const \w+=\{("2025-03-26":[^}]*)\}/,
-  );
-  const names = [...table.matchAll(/:(\w+)/g)].map(([, name]) => name);
-  const later = Function(`const ${literals}; return [${names}];`)();
-  const all = [withoutAdditions(later[0]), ...later];
-  const dates = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
-  if (all.length !== dates.length) throw new Error(`${path} has ${later.length} schemas`);
-  return Object.fromEntries(all.map((schema, index) => [dates[index], strict(schema)]));
-}
-
-/** The first revision, from the second, which only added to it. */
-function withoutAdditions(second) {
-  const first = structuredClone(second);
-  const { ServerCapabilities, Tool, ProgressNotification } = first.definitions;
-  delete ServerCapabilities.properties.completions;
-  delete Tool.properties.annotations;
-  delete ProgressNotification.properties.params.properties.message;
-  first.definitions.AudioContent = false;
-  return first;
-}
 
 /** Forbids what a schema allows and the bridge never has to write: other members of a frame. */
 function strict(schema) {

@@ -1,4 +1,4 @@
-#include "core/tool_server/schema_work.hpp"
+#include "core/schema/schema_work.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "core/tool_server/schema_parts.hpp"
+#include "core/schema/schema_parts.hpp"
 
 #include <fmt/format.h>
 

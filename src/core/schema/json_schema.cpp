@@ -1,10 +1,11 @@
-#include "core/tool_server/json_schema.hpp"
+#include "core/schema/json_schema.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,8 +13,9 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "core/tool_server/schema_parts.hpp"
-#include "core/tool_server/schema_work.hpp"
+#include "core/schema/schema_format.hpp"
+#include "core/schema/schema_parts.hpp"
+#include "core/schema/schema_work.hpp"
 
 namespace sitter {
 namespace {
@@ -53,7 +55,7 @@ std::string unreadable_member(std::string_view raw) {
 /// Checks one value. Stops at the first violation, and at a bound, which is one as well.
 class JsonSchema::Checker {
  public:
-  explicit Checker(const SchemaParts& parts) : parts_(parts) {}
+  Checker(const SchemaParts& parts, Reading reading) : parts_(parts), reading_(reading) {}
 
   /// Where a value stands. It is written out only if the value does not fit: a key may be large,
   /// and may stand above many items.
@@ -105,13 +107,15 @@ class JsonSchema::Checker {
   };
 
   bool fail(const Place& place, std::string what, const Json& part) {
-    if (trials_ == 0 && !violation_) violation_ = {written(place), std::move(what), dumped(part)};
+    if (trials_ == 0 && !violation_) {
+      violation_ = {written(place), std::move(what), dumped(part), way_to(place)};
+    }
     return false;
   }
 
   /// Ends the check with a violation of the whole value, whatever a `not` makes of it.
   bool give_up(std::string what, const Json& part) {
-    violation_ = {{}, std::move(what), dumped(part)};
+    violation_ = {{}, std::move(what), dumped(part), {}, true};
     return false;
   }
 
@@ -145,6 +149,17 @@ class JsonSchema::Checker {
     if (place.key == nullptr) return fmt::format("{}[{}]", parent, place.index);
     return fmt::format("{}{}{}", parent, place.parent->parent == nullptr ? "" : ".",
                        brief(*place.key, kNameShownMax));
+  }
+
+  static std::vector<Step> way_to(const Place& place) {
+    if (place.parent == nullptr) return {};
+    std::vector<Step> way = way_to(*place.parent);
+    if (place.key == nullptr) {
+      way.emplace_back(place.index);
+    } else {
+      way.emplace_back(*place.key);
+    }
+    return way;
   }
 
   /// What is not checked is allowed.
@@ -199,7 +214,11 @@ class JsonSchema::Checker {
                   return !may_step() ||
                          (one.is_string() && has_type(value, one.get_ref<const std::string&>()));
                 });
-      if (!is_one) return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
+      const bool is_nullable = reading_ == Reading::of_clients && value.is_null() &&
+                               schema.value("nullable", Json()) == true;
+      if (!is_one && !is_nullable) {
+        return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
+      }
     }
     if (const Json* const allowed = schema_member(schema, "enum");
         allowed != nullptr && allowed->is_array()) {
@@ -274,6 +293,12 @@ class JsonSchema::Checker {
     if (!may_step(steps_for(text.size()))) return false;
     if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "character"))
       return false;
+    const Json* const format = schema_member(schema, "format");
+    if (reading_ == Reading::of_clients && format != nullptr && format->is_string() &&
+        !has_format(text, format->get_ref<const std::string&>())) {
+      return fail(place, fmt::format("is not of the format {}", format->get<std::string>()),
+                  schema);
+    }
     const Json* const pattern = schema_member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
     switch (match_of(pattern->get_ref<const std::string&>(), text)) {
@@ -427,7 +452,7 @@ class JsonSchema::Checker {
     const auto fit = [&](const Json& one) { return fit_of(value, one); };
     if (const Json* const any = schema_member(schema, "anyOf"); any != nullptr && any->is_array()) {
       const auto [sure, perhaps] = count_fits(*any, fit);
-      if (sure + perhaps == 0) return fail(place, "fits none of the allowed schemas", schema);
+      if (sure + perhaps == 0) return fail_any(value, *any, place, schema);
     }
     if (const Json* const one = schema_member(schema, "oneOf"); one != nullptr && one->is_array()) {
       const auto [sure, perhaps] = count_fits(*one, fit);
@@ -443,6 +468,48 @@ class JsonSchema::Checker {
     return fits_condition(value, schema, place);
   }
 
+  /// The value fits none of these. If a constant in each tells them apart, like the `type` of a
+  /// content block, the violation is the one of the schema that is meant.
+  bool fail_any(const Json& value, const Json& any, const Place& place, const Json& part) {
+    std::vector<const Json*> branches;
+    for (const Json& one : any) {
+      const Json* const reference = schema_member(one, "$ref");
+      const Json* const target = reference == nullptr || !reference->is_string()
+                                     ? &one
+                                     : parts_.target(reference->get_ref<const std::string&>());
+      if (target == nullptr || !target->is_object()) break;
+      branches.push_back(target);
+    }
+    const std::string key = branches.size() == any.size() ? key_of_constants(branches) : "";
+    if (key.empty() || !value.is_object()) {
+      return fail(place, "fits none of the allowed schemas", part);
+    }
+    const Json* const given = schema_member(value, key);
+    if (given == nullptr) return fail(place, fmt::format("has no member `{}`", key), part);
+    for (const Json* const branch : branches) {
+      if ((*branch)["properties"][key]["const"] == *given) return fits(value, *branch, place);
+    }
+    return fail({&place, &key, 0}, "is none of the allowed values", part);
+  }
+
+  /// The first property for which each of these has a constant; empty if there is none.
+  static std::string key_of_constants(const std::vector<const Json*>& branches) {
+    const auto has_constant = [](const Json& branch, const std::string& key) {
+      const Json* const properties = schema_member(branch, "properties");
+      const Json* const one = properties == nullptr ? nullptr : schema_member(*properties, key);
+      return one != nullptr && one->is_object() && one->contains("const");
+    };
+    const Json* const first =
+        branches.empty() ? nullptr : schema_member(*branches.front(), "properties");
+    if (first == nullptr || !first->is_object()) return {};
+    for (const auto& [key, one] : first->items()) {
+      if (std::all_of(branches.begin(), branches.end(),
+                      [&, &name = key](const Json* branch) { return has_constant(*branch, name); }))
+        return key;
+    }
+    return {};
+  }
+
   bool fits_condition(const Json& value, const Json& schema, const Place& place) {
     const Json* const condition = schema_member(schema, "if");
     if (condition == nullptr) return true;
@@ -453,6 +520,7 @@ class JsonSchema::Checker {
   }
 
   const SchemaParts& parts_;
+  const Reading reading_;
   std::optional<Violation> violation_;
   /// Nothing was allowed because it is not checked.
   bool is_sure_ = true;
@@ -462,7 +530,8 @@ class JsonSchema::Checker {
   std::size_t steps_ = 0;
 };
 
-JsonSchema::JsonSchema(std::string_view raw) : parts_(std::make_unique<SchemaParts>(parsed(raw))) {}
+JsonSchema::JsonSchema(std::string_view raw, Reading reading)
+    : parts_(std::make_unique<SchemaParts>(parsed(raw))), reading_(reading) {}
 
 JsonSchema::JsonSchema(JsonSchema&&) noexcept = default;
 JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;
@@ -470,22 +539,29 @@ JsonSchema::~JsonSchema() = default;
 
 const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
 
-std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
+std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw,
+                                                       const std::string& part) const {
   if (value_count(raw) > kSchemaValuesMax) {
     return Violation{{},
                      fmt::format("is too large to be checked against its schema: it has more than "
                                  "{} values",
                                  kSchemaValuesMax),
-                     dumped(*parts_->root)};
+                     dumped(*parts_->root),
+                     {},
+                     true};
   }
   const Json value = parsed(raw);
   if (value.is_discarded()) {
     return Violation{brief(unreadable_member(raw), kNameShownMax),
                      "has half of a surrogate pair, or a number beyond the range of a double",
-                     dumped(*parts_->root)};
+                     dumped(*parts_->root),
+                     {},
+                     true};
   }
-  Checker checker(*parts_);
-  checker.fits(value, *parts_->root, {});
+  const Json* const target = parts_->target(part);
+  assert(target != nullptr);
+  Checker checker(*parts_, reading_);
+  checker.fits(value, *target, {});
   return checker.take();
 }
 

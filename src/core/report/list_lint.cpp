@@ -1,0 +1,156 @@
+#include "core/report/list_lint.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/report/lint.hpp"
+#include "core/report/lint_findings.hpp"
+#include "core/schema/schema_defect.hpp"
+#include "core/schema/schema_reference.hpp"
+#include "core/wire/json_view.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::string_view kDropped = "so clients drop the whole list";
+
+/// A kind of list.
+struct Kind {
+  Method method;
+  std::string_view items;
+  std::string_view item_definition;
+  std::string_view page_definition;
+  std::string_view word;
+};
+
+constexpr Kind kKinds[] = {
+    {Method::tools_list, "tools", "Tool", "ListToolsResult", "tool"},
+    {Method::prompts_list, "prompts", "Prompt", "ListPromptsResult", "prompt"},
+    {Method::resources_list, "resources", "Resource", "ListResourcesResult", "resource"},
+    {Method::resource_templates_list, "resourceTemplates", "ResourceTemplate",
+     "ListResourceTemplatesResult", "resource template"},
+};
+
+const Kind& kind_of(Method method) {
+  const auto* const found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                         [&](const Kind& kind) { return kind.method == method; });
+  assert(found != std::end(kKinds));
+  return *found;
+}
+
+bool is_good_name(std::string_view name) {
+  constexpr std::string_view kCharacters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+  return !name.empty() && name.size() <= limits::kToolNameMax &&
+         name.find_first_not_of(kCharacters) == name.npos;
+}
+
+/// What clients refuse although the protocol's schema allows it.
+void lint_tool(std::string_view name, std::string_view item, std::set<std::string>& names,
+               Findings& findings) {
+  if (!is_good_name(name)) {
+    findings.add(
+        "clients refuse this name; write 1 to {} of the characters A-Z, a-z, 0-9, _, - and .",
+        limits::kToolNameMax);
+  }
+  if (!names.emplace(name).second) {
+    findings.add("several tools have this name, so clients drop a tool or the whole list");
+  }
+  const std::string_view schema = member(item, "inputSchema");
+  if (schema.size() > limits::kLintSchemaMax) return;
+  if (const auto reference = outside_reference(schema)) {
+    findings.add(
+        "the $ref {} in inputSchema leads out of the schema, so clients drop the tool or the whole "
+        "list; write the definition into $defs",
+        in_quotes(*reference));
+  }
+}
+
+/// What of the item goes to the client; nothing if the item is left out.
+std::optional<std::string> kept_of(const Kind& kind, Revision revision, std::string_view raw,
+                                   Findings& findings) {
+  WithoutNulls item = without_nulls(revision, kind.item_definition, raw);
+  if (!item.kept) {
+    findings.add("{}, {}; mcp-sitter leaves the {} out", words_of(*item.violation, "it"), kDropped,
+                 kind.word);
+    return std::nullopt;
+  }
+  if (!item.places.empty()) {
+    const bool is_one = item.places.size() == 1;
+    findings.add("{} {} null, {}; mcp-sitter leaves {} out",
+                 brief(fmt::format("{}", fmt::join(item.places, ", ")), 300), is_one ? "is" : "are",
+                 kDropped, is_one ? "it" : "them");
+  }
+  const std::string_view output =
+      kind.method == Method::tools_list ? member(*item.kept, "outputSchema") : std::string_view();
+  const std::string defect = output.empty() || is_nested_deeper(output, limits::kNestingMax)
+                                 ? std::string()
+                                 : schema_defect(output);
+  if (!defect.empty()) {
+    findings.add(
+        "outputSchema {}, so the official TypeScript client drops the whole list; mcp-sitter "
+        "leaves "
+        "the outputSchema out",
+        defect);
+    item.kept = without_member(*item.kept, "outputSchema");
+  }
+  return std::move(item.kept);
+}
+
+}  // namespace
+
+ListLint lint_list(Method method, Revision revision, std::string_view items) {
+  const Kind& kind = kind_of(method);
+  Findings findings;
+  std::set<std::string> names;
+  std::vector<std::string> kept;
+  bool is_changed = false;
+  std::size_t number = 0;
+  for (const std::string_view item : json_elements(items)) {
+    ++number;
+    const auto name = json_decoded(member(item, method == Method::resources_list ? "uri" : "name"));
+    findings.begin(name ? fmt::format("{} {}", kind.word, in_quotes(*name))
+                        : fmt::format("{} number {}", kind.word, number));
+    std::optional<std::string> whole;
+    if (item.size() > limits::kLintSchemaMax) {
+      whole.emplace(item);
+    } else {
+      whole = kept_of(kind, revision, item, findings);
+    }
+    if (name && method == Method::tools_list) lint_tool(*name, item, names, findings);
+    is_changed = is_changed || whole != item;
+    if (whole) kept.push_back(std::move(*whole));
+  }
+  ListLint lint{findings.take(), {}};
+  if (is_changed) lint.kept = fmt::format("[{}]", fmt::join(kept, ","));
+  return lint;
+}
+
+std::string lint_page(Method method, Revision revision, std::string_view result) {
+  const Kind& kind = kind_of(method);
+  if (!is_object(result)) return {};
+  std::vector<std::string> parts;
+  for (const JsonMember& one : json_members(result)) {
+    const bool is_list = one.key == kind.items && is_array(one.value);
+    parts.push_back(json_string(one.key) + ":" + (is_list ? "[]" : std::string(one.value)));
+  }
+  const std::string page = fmt::format("{{{}}}", fmt::join(parts, ","));
+  if (page.size() > limits::kLintResultMax) return {};
+  const auto violation = protocol_violation(revision, kind.page_definition, page);
+  if (!violation) return {};
+  const bool is_left_out =
+      violation->place == "nextCursor" && member(result, "nextCursor") == "null";
+  return fmt::format("{}: {}, {}{}", method_name(method), words_of(*violation, "the result"),
+                     kDropped, is_left_out ? "; mcp-sitter leaves it out" : "");
+}
+
+std::string_view items_name(Method method) { return kind_of(method).items; }
+
+}  // namespace sitter

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schema/protocol_schema.hpp"
+#include "core/wire/method.hpp"
+
+namespace sitter {
+
+namespace limits {
+
+/// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
+inline constexpr std::size_t kToolNameMax = 128;
+
+}  // namespace limits
+
+/// A page of a list, as official clients see it. One item that they refuse costs them the whole
+/// list.
+struct ListLint {
+  /// At most `limits::kLintFindingsMax`, in the order of the items, each only once.
+  std::vector<std::string> findings;
+  /// The raw array without what clients refuse: without members that are null and optional, without
+  /// an `outputSchema` that they cannot use, and without the items that are still refused. Nothing
+  /// if the array can stay as it is.
+  std::optional<std::string> kept;
+};
+
+/// `method` is one of the four that list, and `items` the raw array of the page. An item of more
+/// than `limits::kLintSchemaMax` bytes stays as it is.
+ListLint lint_list(Method method, Revision revision, std::string_view items);
+
+/// What is wrong with the result around the items of a page; empty if nothing is. `result` is raw,
+/// with any items.
+std::string lint_page(Method method, Revision revision, std::string_view result);
+
+/// The name of the member of the result that has the items.
+std::string_view items_name(Method method);
+
+}  // namespace sitter

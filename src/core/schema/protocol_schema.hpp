@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schema/json_schema.hpp"
+
+namespace sitter {
+
+/// The published schemas of the protocol (src/core/schema/published), by which clients judge what
+/// a server sends.
+enum class Revision {
+  session,    ///< 2025-11-25: by it, official clients judge a session of each revision
+  stateless,  ///< 2026-07-28
+};
+
+/// What in this value does not fit a definition of the schema, as in "Tool". Nothing if it cannot
+/// be checked, or is nested deeper than `limits::kNestingMax`. `raw` must be valid JSON.
+std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
+                                                        std::string_view definition,
+                                                        std::string_view raw);
+
+/// Why official clients refuse this result of `initialize`, and with it the session, as a clause;
+/// empty if they take it, or would without members that are null. A capability must not be null:
+/// there is no telling whether the server has it.
+std::string opening_defect(std::string_view result);
+
+/// A value without the optional members that are null, which clients refuse and read as left out.
+struct WithoutNulls {
+  /// The value that fits; nothing if another violation is left.
+  std::optional<std::string> kept;
+  /// The places of the members, as in "annotations.title".
+  std::vector<std::string> places;
+  /// What is left.
+  std::optional<JsonSchema::Violation> violation;
+};
+
+/// A raw object without this member.
+std::string without_member(std::string_view object, const std::string& key);
+
+WithoutNulls without_nulls(Revision revision, std::string_view definition, std::string_view raw);
+
+}  // namespace sitter

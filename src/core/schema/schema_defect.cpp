@@ -1,0 +1,226 @@
+#include "core/schema/schema_defect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/text.hpp"
+#include "core/schema/js_pattern.hpp"
+#include "core/schema/schema_parts.hpp"
+#include "core/schema/schema_reference.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = nlohmann::json;
+
+/// How much of a word of the schema a text shows, in bytes.
+constexpr std::size_t kShownMax = 100;
+
+enum class Holds { value, schema, schemas, named_schemas };
+
+/// A keyword that Ajv knows, with the types that its value may have.
+struct Keyword {
+  const char* name;
+  const char* types;
+  Holds holds = Holds::value;
+};
+
+constexpr std::array kKeywords{
+    Keyword{"$ref", "a string"},
+    Keyword{"maximum", "a number"},
+    Keyword{"minimum", "a number"},
+    Keyword{"exclusiveMaximum", "a number"},
+    Keyword{"exclusiveMinimum", "a number"},
+    Keyword{"multipleOf", "a number"},
+    Keyword{"maxLength", "a number"},
+    Keyword{"minLength", "a number"},
+    Keyword{"maxItems", "a number"},
+    Keyword{"minItems", "a number"},
+    Keyword{"maxProperties", "a number"},
+    Keyword{"minProperties", "a number"},
+    Keyword{"pattern", "a string"},
+    Keyword{"format", "a string or a number"},
+    Keyword{"required", "an array"},
+    Keyword{"uniqueItems", "a boolean"},
+    Keyword{"type", "a string or an array"},
+    Keyword{"nullable", "a boolean"},
+    Keyword{"enum", "an array"},
+    Keyword{"additionalItems", "an object or a boolean", Holds::schema},
+    Keyword{"items", "an object, an array or a boolean", Holds::schema},
+    Keyword{"contains", "an object or a boolean", Holds::schema},
+    Keyword{"propertyNames", "an object or a boolean", Holds::schema},
+    Keyword{"additionalProperties", "an object or a boolean", Holds::schema},
+    Keyword{"not", "an object or a boolean", Holds::schema},
+    Keyword{"if", "an object or a boolean", Holds::schema},
+    Keyword{"then", "an object or a boolean", Holds::schema},
+    Keyword{"else", "an object or a boolean", Holds::schema},
+    Keyword{"allOf", "an array", Holds::schemas},
+    Keyword{"anyOf", "an array", Holds::schemas},
+    Keyword{"oneOf", "an array", Holds::schemas},
+    Keyword{"properties", "an object", Holds::named_schemas},
+    Keyword{"patternProperties", "an object", Holds::named_schemas},
+    Keyword{"dependencies", "an object", Holds::named_schemas},
+};
+
+bool is_one_of(const Json& value, std::string_view types) {
+  const std::string_view type = value.is_string()    ? "string"
+                                : value.is_number()  ? "number"
+                                : value.is_boolean() ? "boolean"
+                                : value.is_array()   ? "array"
+                                : value.is_object()  ? "object"
+                                                     : "null";
+  return types.find(type) != types.npos;
+}
+
+bool is_type(const Json& name) {
+  constexpr std::array kTypes{"string", "number", "integer", "boolean", "null", "object", "array"};
+  return std::any_of(kTypes.begin(), kTypes.end(), [&](const char* type) { return name == type; });
+}
+
+/// Looks at all that Ajv compiles: what is not used, like most of `$defs`, is not read.
+class Compilation {
+ public:
+  explicit Compilation(const SchemaParts& parts) : parts_(parts) {}
+
+  /// Empty if nothing is wrong in this part of the schema.
+  std::string defect(const Json& schema, const std::string& place) {
+    if (schema.is_null()) return fmt::format("has null{} where a schema belongs", at(place));
+    if (!schema.is_object() || !seen_.insert(&schema).second) return {};
+    if (schema.contains("id")) {
+      return fmt::format("has the keyword id{}, which is $id since draft 6", at(place));
+    }
+    for (const Keyword& keyword : kKeywords) {
+      const Json* const value = SchemaParts::member(schema, keyword.name);
+      if (value == nullptr) continue;
+      if (!is_one_of(*value, keyword.types)) {
+        return fmt::format("has `{}`{} that is not {}", keyword.name, at(place), keyword.types);
+      }
+      const std::string there = place + (place.empty() ? "" : ".") + keyword.name;
+      if (auto wrong = defect_below(keyword, *value, there); !wrong.empty()) return wrong;
+    }
+    return defect_of_values(schema, place);
+  }
+
+ private:
+  static std::string at(const std::string& place) {
+    return place.empty() ? "" : fmt::format(" at {}", brief(place, kShownMax));
+  }
+
+  std::string defect_below(const Keyword& keyword, const Json& value, const std::string& place) {
+    if (keyword.holds == Holds::value) return {};
+    if (keyword.holds == Holds::schema && !value.is_array()) return defect(value, place);
+    std::string wrong;
+    for (const auto& [key, one] : value.items()) {
+      const std::string there =
+          value.is_array() ? fmt::format("{}[{}]", place, key) : fmt::format("{}.{}", place, key);
+      // Ajv does not look at the pattern for a schema that allows everything.
+      if (wrong.empty() && std::string_view(keyword.name) == "patternProperties" &&
+          has_rules(one)) {
+        wrong = pattern_defect(key, place);
+      }
+      if (wrong.empty() && !(one.is_array() && keyword.holds == Holds::named_schemas)) {
+        wrong = defect(one, there);
+      }
+    }
+    return wrong;
+  }
+
+  static bool has_rules(const Json& schema) {
+    return schema.is_object() &&
+           (schema.contains("const") ||
+            std::any_of(kKeywords.begin(), kKeywords.end(),
+                        [&](const Keyword& keyword) { return schema.contains(keyword.name); }));
+  }
+
+  static std::string pattern_defect(const std::string& pattern, const std::string& place) {
+    const std::string wrong = js_pattern_defect(pattern);
+    if (wrong.empty()) return {};
+    return fmt::format("has the pattern {}{} that {}", brief(pattern, kShownMax), at(place), wrong);
+  }
+
+  /// The types of all values are right.
+  std::string defect_of_values(const Json& schema, const std::string& place) {
+    if (const Json* const type = SchemaParts::member(schema, "type")) {
+      // An empty text counts as no type.
+      const Json types = type->is_array() ? *type
+                         : *type == ""    ? Json::array()
+                                          : Json::array({*type});
+      const auto unknown = std::find_if_not(types.begin(), types.end(), is_type);
+      if (unknown != types.end()) {
+        return fmt::format(
+            "has the type {}{}, which JSON Schema does not know",
+            brief(unknown->dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax),
+            at(place));
+      }
+      const bool is_null = std::find(types.begin(), types.end(), "null") != types.end();
+      if (is_null && schema.value("nullable", true) == false) {
+        return fmt::format("has the type null{}, and `nullable` that is false", at(place));
+      }
+    } else if (schema.contains("nullable")) {
+      return fmt::format("has `nullable`{} without a `type`", at(place));
+    }
+    if (const Json* const values = SchemaParts::member(schema, "enum"); values && values->empty()) {
+      return fmt::format("has an empty `enum`{}", at(place));
+    }
+    if (const Json* const pattern = SchemaParts::member(schema, "pattern")) {
+      if (auto wrong = pattern_defect(pattern->get<std::string>(), place); !wrong.empty()) {
+        return wrong;
+      }
+    }
+    const Json* const reference = SchemaParts::member(schema, "$ref");
+    return reference == nullptr ? "" : defect_of_reference(reference->get<std::string>(), place);
+  }
+
+  std::string defect_of_reference(const std::string& reference, const std::string& place) {
+    const bool is_pointer = reference == "#" || reference.starts_with("#/");
+    const Json* const target =
+        is_pointer ? parts_.target(reference == "#/" ? "#" : reference) : anchored(reference);
+    if (target != nullptr) return defect(*target, reference);
+    if (!is_pointer && !reference.starts_with('#')) return {};
+    return fmt::format("has the $ref {}{}, which leads to nothing", brief(reference, kShownMax),
+                       at(place));
+  }
+
+  /// The part with this `$anchor`, or with this fragment as its `$id`.
+  const Json* anchored(const std::string& reference) const {
+    return reference.starts_with('#') ? anchored_below(*parts_.root, reference) : nullptr;
+  }
+
+  static const Json* anchored_below(const Json& part, const std::string& reference) {
+    if (!part.is_structured()) return nullptr;
+    for (const char* const keyword : {"$anchor", "$dynamicAnchor", "$id"}) {
+      const Json* const name = part.is_object() ? SchemaParts::member(part, keyword) : nullptr;
+      if (name != nullptr && name->is_string() &&
+          (*name == reference || *name == reference.substr(1))) {
+        return &part;
+      }
+    }
+    for (const Json& one : part) {
+      if (const Json* const found = anchored_below(one, reference)) return found;
+    }
+    return nullptr;
+  }
+
+  const SchemaParts& parts_;
+  std::set<const Json*> seen_;
+};
+
+}  // namespace
+
+std::string schema_defect(std::string_view raw) {
+  Json schema = Json::parse(raw.begin(), raw.end(), nullptr, false);
+  // What the library cannot read, JavaScript may.
+  if (schema.is_discarded()) return {};
+  if (const auto reference = outside_reference(raw)) {
+    return fmt::format("has the $ref {}, which leads out of it", brief(*reference, kShownMax));
+  }
+  const SchemaParts parts(std::move(schema));
+  return Compilation(parts).defect(*parts.root, "");
+}
+
+}  // namespace sitter

@@ -1,0 +1,89 @@
+#include "core/schema/protocol_schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr auto kSession = Revision::session;
+
+TEST(ProtocolSchemaTest, AViolationHasAPlaceAndAClause) {
+  const auto violation =
+      protocol_violation(kSession, "Resource", R"json({"name":"a","uri":"b","size":"c"})json");
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->place, "size");
+  EXPECT_EQ(violation->what, "is not of type number");
+}
+
+TEST(ProtocolSchemaTest, WhatCannotBeCheckedIsNoViolation) {
+  EXPECT_FALSE(protocol_violation(kSession, "Tool", R"json({"name":"\ud800"})json"));
+  std::string deep = "1";
+  for (int i = 0; i < 101; ++i) deep = "[" + deep + "]";
+  EXPECT_FALSE(protocol_violation(kSession, "Tool", deep));
+}
+
+TEST(ProtocolSchemaTest, WhereTheOfficialClientsTakeMoreSoDoesThis) {
+  EXPECT_FALSE(protocol_violation(kSession, "CallToolResult", "{}"));
+  EXPECT_FALSE(protocol_violation(
+      kSession, "Tool", R"json({"name":"a","inputSchema":{"type":"object","$schema":7}})json"));
+  EXPECT_EQ(
+      opening_defect(R"json({"protocolVersion":"1","serverInfo":{"name":"","version":""},)json"
+                     R"json("capabilities":{"logging":[],"experimental":{"a":[]}}})json"),
+      "");
+}
+
+TEST(WithoutNullsTest, OnlyMembersAreTakenOutThatMayBeMissing) {
+  const WithoutNulls kept = without_nulls(
+      kSession, "Prompt",
+      R"json({"name":"p","title":null,"arguments":[{"name":"a","required":null}]})json");
+  EXPECT_EQ(kept.kept, R"json({"name":"p","arguments":[{"name":"a"}]})json");
+  EXPECT_THAT(kept.places, ElementsAre("arguments[0].required", "title"));
+  const WithoutNulls refused =
+      without_nulls(kSession, "Prompt", R"json({"name":null,"title":null})json");
+  EXPECT_EQ(refused.kept, std::nullopt);
+  ASSERT_TRUE(refused.violation);
+  EXPECT_EQ(refused.violation->what, "has no member `name`");
+}
+
+TEST(WithoutNullsTest, TheNumberOfMembersIsBounded) {
+  const auto with_nulls = [](int count) {
+    std::string icons;
+    for (int i = 0; i < count; ++i) icons += R"json(,{"src":"a","theme":null})json";
+    return R"json({"name":"p","icons":[{"src":"a"})json" + icons + "]}";
+  };
+  EXPECT_THAT(without_nulls(kSession, "Prompt", with_nulls(64)).places, SizeIs(64));
+  EXPECT_TRUE(without_nulls(kSession, "Prompt", with_nulls(64)).kept);
+  EXPECT_FALSE(without_nulls(kSession, "Prompt", with_nulls(65)).kept);
+}
+
+TEST(OpeningDefectTest, TheFirstMemberThatClientsRefuseIsNamed) {
+  const std::string version = R"json("protocolVersion":"2025-11-25",)json";
+  const std::string info = R"json(,"serverInfo":{"name":"a","version":"1"})json";
+  const auto defect = [](const std::string& members) {
+    return opening_defect("{" + members + "}");
+  };
+  EXPECT_EQ(defect(version + R"json("capabilities":{"tools":{},"other":null})json" + info), "");
+  EXPECT_EQ(defect(R"json("capabilities":{})json" + info), "it has no member `protocolVersion`");
+  EXPECT_EQ(defect(version + R"json("capabilities":{"tools":null})json" + info),
+            "capabilities.tools is null");
+  EXPECT_EQ(defect(version + R"json("capabilities":{"logging":true})json" + info),
+            "capabilities.logging is not of type object or array");
+  EXPECT_EQ(defect(version + R"json("capabilities":{})json"), "it has no member `serverInfo`");
+  EXPECT_EQ(defect(version + R"json("capabilities":{},"serverInfo":{"name":"a","version":1})json"),
+            "serverInfo.version is not of type string");
+  EXPECT_EQ(defect(version +
+                   R"json("capabilities":{"tools":{"listChanged":null}},)json"
+                   R"json("instructions":null)json" +
+                   info),
+            "");
+}
+
+}  // namespace
+}  // namespace sitter
