@@ -92,6 +92,8 @@ function libraries(paths) {
 const paths = [...includedFiles(), ...linkedFiles()].map((path) => realpathSync(resolve(build, path)));
 const others = [...new Set(paths)].filter((path) => !isOwn(path)).sort();
 const found = libraries(others);
+const schemas = join(root, 'src/core/schema/published/LICENSE');
+found.set('schemas of the Model Context Protocol', readFileSync(schemas, 'utf8').trim());
 const common = commonLicences([...found.values()].join('\n'));
 const line = '='.repeat(80);
 const chapter = ([title, text]) => `${line}\n${title}\n${line}\n\n${text}\n`;

@@ -201,7 +201,7 @@ void declare_told(CLI::App& app, RawOptions& raw) {
          {"auto", "on", "off"});
   app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
   app.add_flag("--no-lint", raw.no_lint,
-               "do not tell the model which tools and results clients would refuse");
+               "neither name nor mend what clients would refuse of lists and results");
 }
 
 void declare_limits(CLI::App& app, RawOptions& raw) {

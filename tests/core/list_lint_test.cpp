@@ -25,7 +25,8 @@ using ::testing::SizeIs;
 
 ListLint lint_of(const std::vector<std::string>& items, Method method = Method::tools_list,
                  Revision revision = Revision::session) {
-  return lint_list(method, revision, fmt::format("[{}]", fmt::join(items, ",")));
+  FineItems fine;
+  return lint_list(method, revision, fmt::format("[{}]", fmt::join(items, ",")), fine);
 }
 
 std::vector<std::string> lint(const std::vector<std::string>& items) {
@@ -124,6 +125,21 @@ TEST(ListLintTest, ALongItemStaysAsItIs) {
   };
   EXPECT_THAT(lint({padded(limits::kLintSchemaMax)}), SizeIs(1));
   EXPECT_THAT(lint({padded(limits::kLintSchemaMax + 1)}), IsEmpty());
+}
+
+TEST(ListLintTest, AnItemThatIsFineIsKnownAgain) {
+  FineItems fine;
+  const std::string good = tool("t");
+  lint_list(Method::tools_list, Revision::session, "[" + good + R"json(,{"name":"u"}])json", fine);
+  EXPECT_THAT(fine, SizeIs(1));
+  EXPECT_THAT(
+      lint_list(Method::prompts_list, Revision::session, R"json([{"title":7}])json", fine).findings,
+      SizeIs(1));
+  lint_list(Method::tools_list, Revision::stateless, "[" + good + "]", fine);
+  EXPECT_THAT(fine, SizeIs(2));
+  for (std::size_t i = fine.size(); i < limits::kFineItemsMax; ++i) fine.insert(i);
+  lint_list(Method::tools_list, Revision::session, "[" + tool("v") + "]", fine);
+  EXPECT_THAT(fine, SizeIs(limits::kFineItemsMax));
 }
 
 TEST(ListLintTest, WhatStandsAroundTheItemsIsLinted) {

@@ -87,7 +87,7 @@ TEST_F(Doctor, FaultsOfTheServerAreFound) {
       {{"--error-on", "tools/list=-1:no tools today"}, "problem lists", "lists", "no tools today"},
       {{"--exit-on", "tools/list=4"}, "problem lists", "lists", "exit 4"},
       {{"--no-tools"}, "ok tools", "tools", "has no tools"},
-      {{"--tools", schema}, "problem lint", "lint", "\"type\":\"object\""},
+      {{"--tools", schema}, "problem lint", "lint", "inputSchema has no member `type`"},
       {{"--ignore-eof"}, "warning end", "end", "at SIGTERM"},
       {{"--ignore-eof", "--ignore-term"}, "problem end", "end", "ended neither"},
       {{"--ignore-term"}, "warning sigterm", "sigterm", "did not end"},

@@ -78,7 +78,7 @@ TEST(Stateless, OurOwnRequestsCarryTheClientsEnvelope) {
 TEST(Stateless, AStreamOutlivesTheChild) {
   TemporaryDirectory directory;
   const std::string tools =
-      directory.write("tools.json", R"json([{"name":"one","inputSchema":{}}])json");
+      directory.write("tools.json", R"json([{"name":"one","inputSchema":{"type":"object"}}])json");
   ScriptedClient client({.command = stateless({"--tools", tools})});
   client.speak_stateless();
   client.request("s", "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
@@ -91,7 +91,7 @@ TEST(Stateless, AStreamOutlivesTheChild) {
   client.answer(9);
   client.text_of_call("echo", {{"text", "up"}});
   client.text_of_call("sitter_kill", {{"scope", "child"}});
-  directory.write("tools.json", R"json([{"name":"two","inputSchema":{}}])json");
+  directory.write("tools.json", R"json([{"name":"two","inputSchema":{"type":"object"}}])json");
   client.call(1, "echo", {{"text", "hello"}});
   EXPECT_EQ(client.heard("notifications/tools/list_changed")["params"]["_meta"][subscription], "s");
   client.request(2, "tools/list");

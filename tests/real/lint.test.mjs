@@ -1,5 +1,6 @@
 // What the official client refuses, the lint names; what it takes, the lint does not. And what the lint leaves out, no
 // client misses.
+import * as second from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import assert from 'node:assert/strict';
@@ -19,13 +20,34 @@ const opening = {
   serverInfo: { name: 'n', version: '1' },
 };
 
+const revision = '2026-07-28';
+/** What a result of the stateless revision has beside its own members. */
+const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+const discovery = { ...complete, supportedVersions: [revision], capabilities: opening.capabilities };
+
+/** Each era with an official client of it. */
+const eras = {
+  session: {
+    around: {},
+    connect: () => [new Client({ name: 'c', version: '1' }), ...InMemoryTransport.createLinkedPair()],
+  },
+  [revision]: {
+    around: complete,
+    connect: () => [
+      new second.Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: { pin: revision } } }),
+      ...second.InMemoryTransport.createLinkedPair(),
+    ],
+  },
+};
+
 /** Whether the official client, alone with a server that answers so, can do this. */
-async function isTaken(answers, act = async () => {}) {
-  const [near, far] = InMemoryTransport.createLinkedPair();
+async function isTaken(answers, act = async () => {}, era = 'session') {
+  const [client, near, far] = eras[era].connect();
+  const known = { initialize: opening, 'server/discover': discovery, ...answers };
   far.onmessage = ({ id, method }) => {
-    if (id !== undefined) far.send({ jsonrpc: '2.0', id, result: { initialize: opening, ...answers }[method] });
+    if (id !== undefined) far.send({ jsonrpc: '2.0', id, result: known[method] });
   };
-  const client = new Client({ name: 'c', version: '1' });
+  await far.start();
   try {
     await client.connect(near);
     await act(client);
@@ -44,13 +66,21 @@ const rawServer = (box, plan) => [
 ];
 
 /** The findings of the lint about a server with this plan, after these tools were called. */
-async function findings(t, plan, { tools = [], method } = {}) {
+async function findings(t, plan, { tools = [], method, era = 'session' } = {}) {
   const box = new Sandbox(t);
   const wire = new Wire(box, sitting(rawServer(box, plan)));
-  await wire.open();
-  if (method) await wire.request('list', method);
-  for (const name of ['none', ...tools]) await wire.request(`call ${name}`, 'tools/call', { name, arguments: {} });
-  const answer = await wire.request('status', 'tools/call', { name: 'sitter_status', arguments: {} });
+  const isModern = era === revision;
+  const prefix = 'io.modelcontextprotocol/';
+  const _meta = {
+    [`${prefix}protocolVersion`]: revision,
+    [`${prefix}clientInfo`]: { name: 'c', version: '1' },
+    [`${prefix}clientCapabilities`]: {},
+  };
+  const ask = (id, asked, params = {}) => wire.request(id, asked, isModern ? { ...params, _meta } : params);
+  if (!isModern) await wire.open();
+  if (method) await ask('list', method);
+  for (const name of ['none', ...tools]) await ask(`call ${name}`, 'tools/call', { name, arguments: {} });
+  const answer = await ask('status', 'tools/call', { name: 'sitter_status', arguments: {} });
   assert.equal(await wire.end(), 0);
   return JSON.parse(answer.result.content.at(-1).text).lint ?? [];
 }
@@ -85,22 +115,28 @@ const kinds = [
 ];
 
 describe('an item of a list that is wrong in one place', () => {
-  for (const [kind, method, key, list, name] of kinds) {
-    test(kind, async (t) => {
+  for (const [kind, method, key, list, name, era] of Object.keys(eras).flatMap((era) =>
+    kinds.map((row) => [...row, era]),
+  )) {
+    const { around } = eras[era];
+    test(`${kind}, ${era}`, async (t) => {
       const cases = [];
-      const schemas = kind === 'tool' ? outputSchemas : [];
+      // The second client refuses only the calls of a tool whose output schema it cannot use.
+      const schemas = kind === 'tool' && era === 'session' ? outputSchemas : [];
       for (const [what, item] of [
         ...mutations(right[kind]),
         ...schemas.map((outputSchema) => [JSON.stringify(outputSchema), { ...right.tool, outputSchema }]),
       ]) {
-        const taken = await isTaken({ [method]: { [key]: [item] } }, (client) => client[list]());
+        if (era !== 'session' && what.startsWith('outputSchema.')) continue;
+        const taken = await isTaken({ [method]: { ...around, [key]: [item] } }, (client) => client[list](), era);
         // A case is known by its name.
         if (typeof item[name] === 'string') cases.push({ what, item, taken });
       }
       assert.ok(cases.filter(({ taken }) => !taken).length > 50);
       for (const group of groups(cases)) {
         const items = group.map(({ item }, i) => ({ ...item, [name]: `case-${i}` }));
-        const found = await findings(t, { methods: { [method]: { [key]: items } } }, { method });
+        const methods = { 'server/discover': discovery, [method]: { ...around, [key]: items } };
+        const found = await findings(t, { methods }, { method, era });
         const word = kind === 'template' ? 'resource template' : kind;
         compare(group, found, (i) => `${word} "case-${i}": `);
       }

@@ -10,6 +10,7 @@
 #include "core/base/json_text.hpp"
 #include "core/report/lint_findings.hpp"
 #include "core/schema/json_schema.hpp"
+#include "core/schema/protocol_schema.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/schema/protocol_schema.hpp"
+#include "core/schema/revision.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/bytes.hpp"
 

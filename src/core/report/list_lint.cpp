@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/base/json_text.hpp"
 #include "core/report/lint.hpp"
 #include "core/report/lint_findings.hpp"
+#include "core/schema/protocol_schema.hpp"
 #include "core/schema/schema_defect.hpp"
 #include "core/schema/schema_reference.hpp"
 #include "core/wire/json_view.hpp"
@@ -106,7 +108,7 @@ std::optional<std::string> kept_of(const Kind& kind, Revision revision, std::str
 
 }  // namespace
 
-ListLint lint_list(Method method, Revision revision, std::string_view items) {
+ListLint lint_list(Method method, Revision revision, std::string_view items, FineItems& fine) {
   const Kind& kind = kind_of(method);
   Findings findings;
   std::set<std::string> names;
@@ -118,15 +120,16 @@ ListLint lint_list(Method method, Revision revision, std::string_view items) {
     const auto name = json_decoded(member(item, method == Method::resources_list ? "uri" : "name"));
     findings.begin(name ? fmt::format("{} {}", kind.word, in_quotes(*name))
                         : fmt::format("{} number {}", kind.word, number));
-    std::optional<std::string> whole;
-    if (item.size() > limits::kLintSchemaMax) {
-      whole.emplace(item);
-    } else {
-      whole = kept_of(kind, revision, item, findings);
-    }
+    const std::size_t key = std::hash<std::string_view>()(item) +
+                            2 * static_cast<std::size_t>(method) +
+                            static_cast<std::size_t>(revision);
+    const bool is_fine = item.size() > limits::kLintSchemaMax || fine.contains(key);
+    const auto whole =
+        is_fine ? std::optional<std::string>(item) : kept_of(kind, revision, item, findings);
+    if (whole == item && fine.size() < limits::kFineItemsMax) fine.insert(key);
     if (name && method == Method::tools_list) lint_tool(*name, item, names, findings);
     is_changed = is_changed || whole != item;
-    if (whole) kept.push_back(std::move(*whole));
+    if (whole) kept.push_back(*whole);
   }
   ListLint lint{findings.take(), {}};
   if (is_changed) lint.kept = fmt::format("[{}]", fmt::join(kept, ","));

@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/schema/protocol_schema.hpp"
+#include "core/schema/revision.hpp"
 #include "core/wire/method.hpp"
 
 namespace sitter {
@@ -15,6 +16,9 @@ namespace limits {
 
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
 inline constexpr std::size_t kToolNameMax = 128;
+
+/// Far more than all lists of a server have, at some 30 bytes each.
+inline constexpr std::size_t kFineItemsMax = 10'000;
 
 }  // namespace limits
 
@@ -29,9 +33,13 @@ struct ListLint {
   std::optional<std::string> kept;
 };
 
+/// Keys of items that clients take as they are, so that a list that comes again costs little.
+using FineItems = std::set<std::size_t>;
+
 /// `method` is one of the four that list, and `items` the raw array of the page. An item of more
-/// than `limits::kLintSchemaMax` bytes stays as it is.
-ListLint lint_list(Method method, Revision revision, std::string_view items);
+/// than `limits::kLintSchemaMax` bytes stays as it is. `fine` keeps at most `limits::kFineItemsMax`
+/// items of all lists.
+ListLint lint_list(Method method, Revision revision, std::string_view items, FineItems& fine);
 
 /// What is wrong with the result around the items of a page; empty if nothing is. `result` is raw,
 /// with any items.

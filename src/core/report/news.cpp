@@ -9,6 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "core/report/lint.hpp"
+#include "core/schema/protocol_schema.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 

@@ -14,6 +14,7 @@
 #include "core/report/catalogs.hpp"
 #include "core/report/death_report.hpp"
 #include "core/report/lints.hpp"
+#include "core/report/list_lint.hpp"
 #include "core/report/notices.hpp"
 #include "core/report/old_code.hpp"
 #include "core/report/status.hpp"
@@ -25,8 +26,6 @@
 #include "sitter/time.hpp"
 
 namespace sitter {
-
-enum class Revision;
 
 /// What the client and its model are told of the servers: notices in results, changed lists, and
 /// why a request gets no answer from a server.
@@ -197,6 +196,7 @@ class News {
   bool has_timeout_news_ = false;
   Catalogs catalogs_;
   Lints lints_;
+  FineItems fine_items_;
   bool has_list_news_ = false;
   OldCode old_code_;
   RelistWait relist_;

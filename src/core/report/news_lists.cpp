@@ -105,7 +105,7 @@ void News::lint_pages(ListSurvey::List& list) {
   }
   std::vector<std::string> within;
   for (std::string& page : list.pages) {
-    ListLint lint = lint_list(method, revision(), page);
+    ListLint lint = lint_list(method, revision(), page, fine_items_);
     within.insert(within.end(), lint.findings.begin(), lint.findings.end());
     if (lint.kept) page = std::move(*lint.kept);
   }
@@ -182,7 +182,7 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
   const Method method = request.method;
   const auto [items, cursor] = members<2>(result, {items_name(method), "nextCursor"});
   const bool is_linted = lints_.is_on() && items.size() <= limits::kListBytesMax;
-  ListLint lint = is_linted ? lint_list(method, revision(), items) : ListLint();
+  ListLint lint = is_linted ? lint_list(method, revision(), items, fine_items_) : ListLint();
   const std::string_view kept = lint.kept ? std::string_view(*lint.kept) : items;
   if (!child.is_retiring() && request.is_first_page) {
     const bool is_whole = is_array(items) && !cursor.starts_with('"');

@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "core/schema/json_schema.hpp"
+#include "core/schema/revision.hpp"
 
 namespace sitter {
-
-/// The published schemas of the protocol (src/core/schema/published), by which clients judge what
-/// a server sends.
-enum class Revision {
-  session,    ///< 2025-11-25: by it, official clients judge a session of each revision
-  stateless,  ///< 2026-07-28
-};
 
 /// What in this value does not fit a definition of the schema, as in "Tool". Nothing if it cannot
 /// be checked, or is nested deeper than `limits::kNestingMax`. `raw` must be valid JSON.
