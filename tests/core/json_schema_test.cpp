@@ -218,6 +218,47 @@ std::string list_of(std::string_view text, std::size_t count) {
 }
 
 // Time that grows with the square of the members would be minutes.
+TEST(JsonSchemaWordsTest, AViolationHasThePathToItsValue) {
+  const auto found = JsonSchema(R"json({"properties":{"a.b":{"items":{"type":"string"}}}})json")
+                         .check(R"json({"a.b":["x",7]})json");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->place, "a.b[1]");
+  EXPECT_EQ(found->path, (std::vector<JsonSchema::Step>{"a.b", std::size_t{1}}));
+  EXPECT_FALSE(found->is_unchecked);
+}
+
+TEST(JsonSchemaWordsTest, AConstantInEachSchemaTellsWhichOneIsMeant) {
+  const JsonSchema schema(
+      R"json({"anyOf":[{"$ref":"#/$defs/a"},{"properties":{"type":{"const":"b"}},"required":["n","type"]}],)json"
+      R"json("$defs":{"a":{"properties":{"type":{"const":"a"},"n":{"type":"string"}},"required":["type"]}}})json");
+  const auto words = [&](const std::string& value) {
+    const auto found = schema.check(value);
+    return found ? found->place + " " + found->what : std::string();
+  };
+  EXPECT_EQ(words(R"json({"type":"a"})json"), "");
+  EXPECT_EQ(words(R"json({"type":"a","n":7})json"), "n is not of type string");
+  EXPECT_EQ(words(R"json({"type":"b"})json"), " has no member `n`");
+  EXPECT_EQ(words(R"json({"type":"c"})json"), "type is none of the allowed values");
+  EXPECT_EQ(words(R"json({"n":7})json"), " has no member `type`");
+}
+
+TEST(JsonSchemaWordsTest, APartOfTheSchemaMayCount) {
+  const JsonSchema schema(R"json({"$defs":{"a":{"type":"string"}}})json");
+  EXPECT_FALSE(schema.check("7"));
+  EXPECT_TRUE(schema.check("7", "#/$defs/a"));
+}
+
+TEST(JsonSchemaReadingTest, OnlyClientsHeedFormatsAndNullable) {
+  for (const std::string schema :
+       {R"json({"format":"date"})json", R"json({"type":"string","nullable":true})json"}) {
+    const std::string value = schema.find("date") == schema.npos ? "null" : R"json("x")json";
+    const bool is_format = value != "null";
+    EXPECT_EQ(JsonSchema(schema).check(value).has_value(), !is_format);
+    EXPECT_EQ(JsonSchema(schema, JsonSchema::Reading::of_clients).check(value).has_value(),
+              is_format);
+  }
+}
+
 TEST(JsonSchemaBoundsTest, ManyMembersAreReadInTime) {
   std::string value;
   for (int i = 0; i < 100'000; ++i) value += fmt::format("{}\"{}\":0", i == 0 ? "{" : ",", i);

@@ -1,7 +1,6 @@
 #include "core/schema/json_schema.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include "core/base/text.hpp"
 #include "core/schema/schema_format.hpp"
 #include "core/schema/schema_parts.hpp"
+#include "core/schema/schema_place.hpp"
 #include "core/schema/schema_work.hpp"
 
 namespace sitter {
@@ -42,14 +42,6 @@ std::string dumped(const Json& value) {
 
 constexpr auto schema_member = &SchemaParts::member;
 
-/// The first member that the library does not read; empty if the value is no object.
-std::string unreadable_member(std::string_view raw) {
-  for (JsonMember& one : json_members(raw)) {
-    if (parsed(one.value).is_discarded()) return std::move(one.key);
-  }
-  return {};
-}
-
 }  // namespace
 
 /// Checks one value. Stops at the first violation, and at a bound, which is one as well.
@@ -57,15 +49,7 @@ class JsonSchema::Checker {
  public:
   Checker(const SchemaParts& parts, Reading reading) : parts_(parts), reading_(reading) {}
 
-  /// Where a value stands. It is written out only if the value does not fit: a key may be large,
-  /// and may stand above many items.
-  struct Place {
-    /// Null for the whole value.
-    const Place* parent = nullptr;
-    /// Null for an item.
-    const std::string* key = nullptr;
-    std::size_t index = 0;
-  };
+  using Place = SchemaPlace;
 
   bool fits(const Json& value, const Json& schema, const Place& place) {
     if (!may_step()) return false;
@@ -108,7 +92,8 @@ class JsonSchema::Checker {
 
   bool fail(const Place& place, std::string what, const Json& part) {
     if (trials_ == 0 && !violation_) {
-      violation_ = {written(place), std::move(what), dumped(part), way_to(place)};
+      std::vector<Step> path = place.path();
+      violation_ = {path_text(path), std::move(what), dumped(part), std::move(path)};
     }
     return false;
   }
@@ -140,26 +125,6 @@ class JsonSchema::Checker {
       ++steps_;
     }
     return false;
-  }
-
-  /// "limits.max[2]"
-  static std::string written(const Place& place) {
-    if (place.parent == nullptr) return {};
-    const std::string parent = written(*place.parent);
-    if (place.key == nullptr) return fmt::format("{}[{}]", parent, place.index);
-    return fmt::format("{}{}{}", parent, place.parent->parent == nullptr ? "" : ".",
-                       brief(*place.key, kNameShownMax));
-  }
-
-  static std::vector<Step> way_to(const Place& place) {
-    if (place.parent == nullptr) return {};
-    std::vector<Step> way = way_to(*place.parent);
-    if (place.key == nullptr) {
-      way.emplace_back(place.index);
-    } else {
-      way.emplace_back(*place.key);
-    }
-    return way;
   }
 
   /// What is not checked is allowed.
@@ -197,14 +162,6 @@ class JsonSchema::Checker {
     return count;
   }
 
-  static std::string named_types(const Json& types) {
-    if (types.is_string()) return types.get<std::string>();
-    std::vector<std::string> names;
-    for (const Json& type : types)
-      names.push_back(type.is_string() ? type.get<std::string>() : "?");
-    return fmt::format("{}", fmt::join(names, " or "));
-  }
-
   bool fits_value(const Json& value, const Json& schema, const Place& place) {
     if (const Json* const type = schema_member(schema, "type")) {
       const bool is_one =
@@ -217,7 +174,7 @@ class JsonSchema::Checker {
       const bool is_nullable = reading_ == Reading::of_clients && value.is_null() &&
                                schema.value("nullable", Json()) == true;
       if (!is_one && !is_nullable) {
-        return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
+        return fail(place, fmt::format("is not of type {}", types_text(*type)), schema);
       }
     }
     if (const Json* const allowed = schema_member(schema, "enum");
@@ -471,16 +428,8 @@ class JsonSchema::Checker {
   /// The value fits none of these. If a constant in each tells them apart, like the `type` of a
   /// content block, the violation is the one of the schema that is meant.
   bool fail_any(const Json& value, const Json& any, const Place& place, const Json& part) {
-    std::vector<const Json*> branches;
-    for (const Json& one : any) {
-      const Json* const reference = schema_member(one, "$ref");
-      const Json* const target = reference == nullptr || !reference->is_string()
-                                     ? &one
-                                     : parts_.target(reference->get_ref<const std::string&>());
-      if (target == nullptr || !target->is_object()) break;
-      branches.push_back(target);
-    }
-    const std::string key = branches.size() == any.size() ? key_of_constants(branches) : "";
+    const std::vector<const Json*> branches = parts_.targets(any);
+    const std::string key = key_of_constants(branches);
     if (key.empty() || !value.is_object()) {
       return fail(place, "fits none of the allowed schemas", part);
     }
@@ -490,24 +439,6 @@ class JsonSchema::Checker {
       if ((*branch)["properties"][key]["const"] == *given) return fits(value, *branch, place);
     }
     return fail({&place, &key, 0}, "is none of the allowed values", part);
-  }
-
-  /// The first property for which each of these has a constant; empty if there is none.
-  static std::string key_of_constants(const std::vector<const Json*>& branches) {
-    const auto has_constant = [](const Json& branch, const std::string& key) {
-      const Json* const properties = schema_member(branch, "properties");
-      const Json* const one = properties == nullptr ? nullptr : schema_member(*properties, key);
-      return one != nullptr && one->is_object() && one->contains("const");
-    };
-    const Json* const first =
-        branches.empty() ? nullptr : schema_member(*branches.front(), "properties");
-    if (first == nullptr || !first->is_object()) return {};
-    for (const auto& [key, one] : first->items()) {
-      if (std::all_of(branches.begin(), branches.end(),
-                      [&, &name = key](const Json* branch) { return has_constant(*branch, name); }))
-        return key;
-    }
-    return {};
   }
 
   bool fits_condition(const Json& value, const Json& schema, const Place& place) {

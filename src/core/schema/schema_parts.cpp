@@ -1,6 +1,7 @@
 #include "core/schema/schema_parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "core/base/ascii.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -122,6 +124,36 @@ const Json* SchemaParts::target(const std::string& reference) const {
   return found;
 }
 
+std::vector<const Json*> SchemaParts::targets(const Json& schemas) const {
+  std::vector<const Json*> found;
+  for (const Json& one : schemas) {
+    const Json* const reference = member(one, "$ref");
+    found.push_back(reference == nullptr || !reference->is_string()
+                        ? &one
+                        : target(reference->get_ref<const std::string&>()));
+    if (found.back() == nullptr || !found.back()->is_object()) return {};
+  }
+  return found;
+}
+
+std::string key_of_constants(const std::vector<const Json*>& schemas) {
+  const auto has_constant = [](const Json& schema, const std::string& key) {
+    const Json* const properties = SchemaParts::member(schema, "properties");
+    const Json* const one = properties == nullptr ? nullptr : SchemaParts::member(*properties, key);
+    return one != nullptr && one->is_object() && one->contains("const");
+  };
+  const Json* const first =
+      schemas.empty() ? nullptr : SchemaParts::member(*schemas.front(), "properties");
+  if (first == nullptr || !first->is_object()) return {};
+  for (const auto& [key, one] : first->items()) {
+    if (std::all_of(schemas.begin(), schemas.end(),
+                    [&, &name = key](const Json* schema) { return has_constant(*schema, name); })) {
+      return key;
+    }
+  }
+  return {};
+}
+
 bool has_type(const Json& value, std::string_view type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();
@@ -131,6 +163,20 @@ bool has_type(const Json& value, std::string_view type) {
   if (type == "number") return value.is_number();
   if (type == "integer") return is_integer(value);
   return true;
+}
+
+std::string types_text(const Json& types) {
+  if (types.is_string()) return types.get<std::string>();
+  std::vector<std::string> names;
+  for (const Json& type : types) names.push_back(type.is_string() ? type.get<std::string>() : "?");
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+std::string unreadable_member(std::string_view raw) {
+  for (JsonMember& one : json_members(raw)) {
+    if (!Json::accept(one.value.begin(), one.value.end())) return std::move(one.key);
+  }
+  return {};
 }
 
 bool is_same(const Json& left, const Json& right) {

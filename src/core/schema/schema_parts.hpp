@@ -25,6 +25,10 @@ struct SchemaParts {
   /// Null if the reference does not point into the schema.
   const nlohmann::json* target(const std::string& reference) const;
 
+  /// What each of these schemas says or, if it is a reference, refers to. Empty if one of them
+  /// leads to no object.
+  std::vector<const nlohmann::json*> targets(const nlohmann::json& schemas) const;
+
   std::unique_ptr<const nlohmann::json> root;
   /// Each pattern of the schema, also those that RE2 cannot read.
   std::map<std::string, LinePattern> patterns;
@@ -36,10 +40,19 @@ struct SchemaParts {
   void read_pattern(const std::string& pattern);
 };
 
+/// The first property for which each of these schemas has a constant; empty if there is none.
+std::string key_of_constants(const std::vector<const nlohmann::json*>& schemas);
+
 // Values as JSON Schema compares them.
 
 /// Whether the value is of a type, as in "integer", which 1.0 is too. True for unknown types.
 bool has_type(const nlohmann::json& value, std::string_view type);
+
+/// "string or null"
+std::string types_text(const nlohmann::json& types);
+
+/// The first member that the library does not read; empty if the raw value is no object.
+std::string unreadable_member(std::string_view raw);
 
 /// JSON equality: the order of members and the spelling of numbers do not count.
 bool is_same(const nlohmann::json& left, const nlohmann::json& right);
