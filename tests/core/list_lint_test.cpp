@@ -68,7 +68,8 @@ TEST(ListLintTest, OptionalMembersThatAreNullAreLeftOut) {
 TEST(ListLintTest, AnItemThatClientsRefuseIsLeftOut) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"json({"name":"t"})json", R"(tool "t": it has no member `inputSchema`)"},
-      {R"json({"name":"t","inputSchema":null})json", R"(tool "t": it has no member `inputSchema`)"},
+      {R"json({"name":"t","inputSchema":null})json",
+       R"(tool "t": inputSchema is not of type object)"},
       {R"json({"name":"t","inputSchema":{}})json", R"(tool "t": inputSchema has no member `type`)"},
       {R"json({"name":"t","inputSchema":{"type":"array"}})json",
        R"(tool "t": inputSchema.type is not the allowed value)"},

@@ -101,7 +101,8 @@ std::optional<std::string> kept_of(const Kind& kind, Revision revision, std::str
         "leaves "
         "the outputSchema out",
         defect);
-    item.kept = without_member(*item.kept, "outputSchema");
+    const JsonSchema::Path path{"outputSchema"};
+    item.kept = without_members(*item.kept, {&path, 1});
   }
   return std::move(item.kept);
 }

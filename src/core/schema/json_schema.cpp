@@ -47,7 +47,8 @@ constexpr auto schema_member = &SchemaParts::member;
 /// Checks one value. Stops at the first violation, and at a bound, which is one as well.
 class JsonSchema::Checker {
  public:
-  Checker(const SchemaParts& parts, Reading reading) : parts_(parts), reading_(reading) {}
+  Checker(const SchemaParts& parts, Reading reading, std::vector<Path>* nulls)
+      : parts_(parts), reading_(reading), nulls_(nulls) {}
 
   using Place = SchemaPlace;
 
@@ -92,15 +93,14 @@ class JsonSchema::Checker {
 
   bool fail(const Place& place, std::string what, const Json& part) {
     if (trials_ == 0 && !violation_) {
-      std::vector<Step> path = place.path();
-      violation_ = {path_text(path), std::move(what), dumped(part), std::move(path)};
+      violation_ = {path_text(place.path()), std::move(what), dumped(part)};
     }
     return false;
   }
 
   /// Ends the check with a violation of the whole value, whatever a `not` makes of it.
   bool give_up(std::string what, const Json& part) {
-    violation_ = {{}, std::move(what), dumped(part), {}, true};
+    violation_ = {{}, std::move(what), dumped(part), true};
     return false;
   }
 
@@ -193,28 +193,8 @@ class JsonSchema::Checker {
 
   bool fits_number(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_number()) return true;
-    const double number = value.get<double>();
-    struct Bound {
-      const char* keyword;
-      bool (*holds)(double, double);
-      const char* what;
-    };
-    static constexpr std::array kBounds{
-        Bound{"minimum", [](double a, double b) { return a >= b; }, "is less than the minimum"},
-        Bound{"maximum", [](double a, double b) { return a <= b; }, "is more than the maximum"},
-        Bound{"exclusiveMinimum", [](double a, double b) { return a > b; },
-              "is not more than the bound"},
-        Bound{"exclusiveMaximum", [](double a, double b) { return a < b; },
-              "is not less than the bound"},
-        Bound{"multipleOf", is_multiple, "is not a multiple"}};
-    for (const Bound& bound : kBounds) {
-      const Json* const limit = schema_member(schema, bound.keyword);
-      if (limit == nullptr || !limit->is_number()) continue;
-      if (!bound.holds(number, limit->get<double>())) {
-        return fail(place, fmt::format("{} {}", bound.what, limit->dump()), schema);
-      }
-    }
-    return true;
+    std::string wrong = broken_bound(value.get<double>(), schema);
+    return wrong.empty() || fail(place, std::move(wrong), schema);
   }
 
   bool fits_size(std::size_t size, const Json& schema, const Place& place, const char* least,
@@ -348,7 +328,11 @@ class JsonSchema::Checker {
         properties != nullptr && properties->is_object()) {
       if (const Json* const part = schema_member(*properties, key)) {
         is_known = true;
-        if (!fits(value, *part, there)) return false;
+        if (takes_for_missing(key, value, schema, *part)) {
+          nulls_->push_back(there.path());
+        } else if (!fits(value, *part, there)) {
+          return false;
+        }
       }
     }
     if (const Json* const by_pattern = schema_member(schema, "patternProperties");
@@ -369,6 +353,16 @@ class JsonSchema::Checker {
     if (is_known || others == nullptr) return true;
     if (*others == false) return fail(there, "is not a known member", schema);
     return fits(value, *others, there);
+  }
+
+  bool takes_for_missing(const std::string& key, const Json& value, const Json& schema,
+                         const Json& part) {
+    if (nulls_ == nullptr || trials_ > 0 || !value.is_null()) return false;
+    const Json* const required = schema_member(schema, "required");
+    const bool may_be_missing =
+        required == nullptr || !required->is_array() ||
+        std::find(required->begin(), required->end(), key) == required->end();
+    return may_be_missing && fit_of(value, part) == Fit::no;
   }
 
   bool fits_dependent(const Json& value, const Json& schema, const Place& place) {
@@ -452,6 +446,7 @@ class JsonSchema::Checker {
 
   const SchemaParts& parts_;
   const Reading reading_;
+  std::vector<Path>* const nulls_;
   std::optional<Violation> violation_;
   /// Nothing was allowed because it is not checked.
   bool is_sure_ = true;
@@ -471,27 +466,24 @@ JsonSchema::~JsonSchema() = default;
 const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
 
 std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw,
-                                                       const std::string& part) const {
+                                                       const std::string& part,
+                                                       std::vector<Path>* nulls) const {
+  const auto unchecked = [&](std::string place, std::string what) {
+    return Violation{std::move(place), std::move(what), dumped(*parts_->root), true};
+  };
   if (value_count(raw) > kSchemaValuesMax) {
-    return Violation{{},
-                     fmt::format("is too large to be checked against its schema: it has more than "
-                                 "{} values",
-                                 kSchemaValuesMax),
-                     dumped(*parts_->root),
-                     {},
-                     true};
+    return unchecked({}, fmt::format("is too large to be checked against its schema: it has more "
+                                     "than {} values",
+                                     kSchemaValuesMax));
   }
   const Json value = parsed(raw);
   if (value.is_discarded()) {
-    return Violation{brief(unreadable_member(raw), kNameShownMax),
-                     "has half of a surrogate pair, or a number beyond the range of a double",
-                     dumped(*parts_->root),
-                     {},
-                     true};
+    return unchecked(brief(unreadable_member(raw), kNameShownMax),
+                     "has half of a surrogate pair, or a number beyond the range of a double");
   }
   const Json* const target = parts_->target(part);
   assert(target != nullptr);
-  Checker checker(*parts_, reading_);
+  Checker checker(*parts_, reading_, nulls);
   checker.fits(value, *target, {});
   return checker.take();
 }

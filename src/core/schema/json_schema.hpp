@@ -27,8 +27,8 @@ class JsonSchema {
     of_clients,
   };
 
-  /// A key, or the index of an item.
-  using Step = std::variant<std::string, std::size_t>;
+  /// The way to a value: keys, and indices of items.
+  using Path = std::vector<std::variant<std::string, std::size_t>>;
 
   struct Violation {
     /// Where the value stands that does not fit: "limits.max[2]"; empty for the whole value.
@@ -37,8 +37,6 @@ class JsonSchema {
     std::string what;
     /// The part of the schema that the value does not fit, as JSON.
     std::string part;
-    /// The way to the place.
-    std::vector<Step> path = {};
     /// The value could not be checked, which counts as a violation.
     bool is_unchecked = false;
   };
@@ -55,7 +53,9 @@ class JsonSchema {
   /// of a surrogate pair, or with a number beyond the range of a double, does not fit. Neither does
   /// one that is too large to be checked, or at which the schema refers to itself without end.
   /// `part` is a reference to the part of the schema that counts, as in "#/$defs/Tool".
-  std::optional<Violation> check(std::string_view raw, const std::string& part = "#") const;
+  /// With `nulls`, a member that is null and may be missing is no violation, but noted there.
+  std::optional<Violation> check(std::string_view raw, const std::string& part = "#",
+                                 std::vector<Path>* nulls = nullptr) const;
 
  private:
   class Checker;

@@ -4,21 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
+#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/schema/published.hpp"
+#include "core/schema/schema_place.hpp"
+#include "core/wire/json_view.hpp"
 
 namespace sitter {
 namespace {
 
-using Step = JsonSchema::Step;
-
-/// No definition has as many optional members. Each costs a check of the whole value.
-constexpr std::size_t kNullsMax = 64;
+using Step = JsonSchema::Path::value_type;
+using Paths = std::vector<const JsonSchema::Path*>;
 
 const JsonSchema& schema_of(Revision revision) {
   static const JsonSchema session{kPublishedSession, JsonSchema::Reading::of_clients};
@@ -26,41 +25,26 @@ const JsonSchema& schema_of(Revision revision) {
   return revision == Revision::session ? session : stateless;
 }
 
-/// The raw value at the end of the way; empty if there is none.
-std::string_view value_at(std::string_view raw, std::span<const Step> way) {
-  for (const Step& step : way) {
-    if (const auto* const key = std::get_if<std::string>(&step)) {
-      std::string_view found;
-      for (const JsonMember& member : json_members(raw)) {
-        if (member.key == *key) found = member.value;
-      }
-      raw = found;
-    } else {
-      const auto elements = json_elements(raw);
-      const std::size_t index = std::get<std::size_t>(step);
-      raw = index < elements.size() ? elements[index] : std::string_view();
-    }
-  }
-  return raw;
-}
-
-/// The value without the member at the end of the way, which begins at `raw`.
-std::string without_member(std::string_view raw, std::span<const Step> way) {
+/// The value without the members at the ends of these paths, of which `depth` steps lead to it.
+std::string without(std::string_view raw, const Paths& paths, std::size_t depth) {
   std::vector<std::string> parts;
-  const auto* const key = std::get_if<std::string>(&way.front());
-  if (key == nullptr) {
-    for (const std::string_view element : json_elements(raw)) {
-      const bool is_on_way = parts.size() == std::get<std::size_t>(way.front());
-      parts.push_back(is_on_way ? without_member(element, way.subspan(1)) : std::string(element));
-    }
+  const auto add = [&](std::string_view value, const std::string& before, const auto& step) {
+    Paths through;
+    std::copy_if(paths.begin(), paths.end(), std::back_inserter(through),
+                 [&](const JsonSchema::Path* path) { return (*path)[depth] == step; });
+    const bool is_end = std::any_of(through.begin(), through.end(),
+                                    [&](const auto* path) { return path->size() == depth + 1; });
+    if (is_end) return;
+    parts.push_back(before +
+                    (through.empty() ? std::string(value) : without(value, through, depth + 1)));
+  };
+  if (is_array(raw)) {
+    std::size_t index = 0;
+    for (const std::string_view element : json_elements(raw)) add(element, "", Step(index++));
     return fmt::format("[{}]", fmt::join(parts, ","));
   }
-  for (const JsonMember& member : json_members(raw)) {
-    const bool is_on_way = member.key == *key;
-    if (is_on_way && way.size() == 1) continue;
-    parts.push_back(
-        json_string(member.key) + ":" +
-        (is_on_way ? without_member(member.value, way.subspan(1)) : std::string(member.value)));
+  for (const JsonMember& one : json_members(raw)) {
+    add(one.value, json_string(one.key) + ":", Step(one.key));
   }
   return fmt::format("{{{}}}", fmt::join(parts, ","));
 }
@@ -69,9 +53,10 @@ std::string without_member(std::string_view raw, std::span<const Step> way) {
 
 std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
                                                         std::string_view definition,
-                                                        std::string_view raw) {
+                                                        std::string_view raw,
+                                                        std::vector<JsonSchema::Path>* nulls) {
   if (is_nested_deeper(raw, limits::kNestingMax)) return std::nullopt;
-  auto violation = schema_of(revision).check(raw, fmt::format("#/$defs/{}", definition));
+  auto violation = schema_of(revision).check(raw, fmt::format("#/$defs/{}", definition), nulls);
   if (violation && violation->is_unchecked) return std::nullopt;
   return violation;
 }
@@ -90,24 +75,18 @@ std::string opening_defect(std::string_view result) {
                      opening.violation->what);
 }
 
-std::string without_member(std::string_view object, const std::string& key) {
-  const std::vector<Step> way{key};
-  return without_member(object, way);
+std::string without_members(std::string_view raw, std::span<const JsonSchema::Path> paths) {
+  Paths all;
+  for (const JsonSchema::Path& path : paths) all.push_back(&path);
+  return all.empty() ? std::string(raw) : without(raw, all, 0);
 }
 
 WithoutNulls without_nulls(Revision revision, std::string_view definition, std::string_view raw) {
-  WithoutNulls found{std::string(raw), {}, {}};
-  for (;;) {
-    found.violation = protocol_violation(revision, definition, *found.kept);
-    if (!found.violation) return found;
-    const auto& way = found.violation->path;
-    const bool is_null = !way.empty() && std::holds_alternative<std::string>(way.back()) &&
-                         value_at(*found.kept, way) == "null";
-    if (!is_null || found.places.size() == kNullsMax) break;
-    found.kept = without_member(*found.kept, way);
-    found.places.push_back(found.violation->place);
-  }
-  found.kept.reset();
+  std::vector<JsonSchema::Path> nulls;
+  WithoutNulls found;
+  found.violation = protocol_violation(revision, definition, raw, &nulls);
+  for (const JsonSchema::Path& path : nulls) found.places.push_back(path_text(path));
+  if (!found.violation) found.kept = without_members(raw, nulls);
   return found;
 }
 

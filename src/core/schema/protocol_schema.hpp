@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,27 +13,27 @@ namespace sitter {
 
 /// What in this value does not fit a definition of the schema, as in "Tool". Nothing if it cannot
 /// be checked, or is nested deeper than `limits::kNestingMax`. `raw` must be valid JSON.
-std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
-                                                        std::string_view definition,
-                                                        std::string_view raw);
+/// `nulls` as for `JsonSchema::check`.
+std::optional<JsonSchema::Violation> protocol_violation(
+    Revision revision, std::string_view definition, std::string_view raw,
+    std::vector<JsonSchema::Path>* nulls = nullptr);
 
 /// Why official clients refuse this result of `initialize`, and with it the session, as a clause;
 /// empty if they take it, or would without members that are null. A capability must not be null:
 /// there is no telling whether the server has it.
 std::string opening_defect(std::string_view result);
 
-/// A value without the optional members that are null, which clients refuse and read as left out.
+/// A value without the optional members that are null, which clients refuse.
 struct WithoutNulls {
-  /// The value that fits; nothing if another violation is left.
+  /// The value that fits; nothing if there is a violation.
   std::optional<std::string> kept;
-  /// The places of the members, as in "annotations.title".
+  /// The places of these members, as in "annotations.title".
   std::vector<std::string> places;
-  /// What is left.
   std::optional<JsonSchema::Violation> violation;
 };
 
-/// A raw object without this member.
-std::string without_member(std::string_view object, const std::string& key);
+/// A raw value without the members at the ends of these paths.
+std::string without_members(std::string_view raw, std::span<const JsonSchema::Path> paths);
 
 WithoutNulls without_nulls(Revision revision, std::string_view definition, std::string_view raw);
 

@@ -49,6 +49,15 @@ bool is_integer(const Json& value) {
   return value.is_number_float() && value.get<double>() == std::floor(value.get<double>());
 }
 
+/// True if `of` is not positive.
+bool is_multiple(double value, double of) {
+  if (of <= 0) return true;
+  const double quotient = value / of;
+  // 0.0075 is a multiple of 0.0001, which no division of doubles shows.
+  return std::isinf(quotient) ||
+         std::abs(quotient - std::round(quotient)) < 1e-9 * std::max(1.0, std::abs(quotient));
+}
+
 }  // namespace
 
 SchemaParts::SchemaParts(Json schema) : root(std::make_unique<const Json>(std::move(schema))) {
@@ -196,12 +205,27 @@ std::string canonical(const Json& value) {
                   : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_multiple(double value, double of) {
-  if (of <= 0) return true;
-  const double quotient = value / of;
-  // 0.0075 is a multiple of 0.0001, which no division of doubles shows.
-  return std::isinf(quotient) ||
-         std::abs(quotient - std::round(quotient)) < 1e-9 * std::max(1.0, std::abs(quotient));
+std::string broken_bound(double number, const Json& schema) {
+  struct Bound {
+    const char* keyword;
+    bool (*holds)(double, double);
+    const char* what;
+  };
+  static constexpr std::array kBounds{
+      Bound{"minimum", [](double a, double b) { return a >= b; }, "is less than the minimum"},
+      Bound{"maximum", [](double a, double b) { return a <= b; }, "is more than the maximum"},
+      Bound{"exclusiveMinimum", [](double a, double b) { return a > b; },
+            "is not more than the bound"},
+      Bound{"exclusiveMaximum", [](double a, double b) { return a < b; },
+            "is not less than the bound"},
+      Bound{"multipleOf", is_multiple, "is not a multiple"}};
+  for (const Bound& bound : kBounds) {
+    const Json* const limit = SchemaParts::member(schema, bound.keyword);
+    if (limit == nullptr || !limit->is_number() || bound.holds(number, limit->get<double>()))
+      continue;
+    return fmt::format("{} {}", bound.what, limit->dump());
+  }
+  return {};
 }
 
 }  // namespace sitter

@@ -60,7 +60,8 @@ bool is_same(const nlohmann::json& left, const nlohmann::json& right);
 /// A text that is the same for all values that are the same, but for numbers within them.
 std::string canonical(const nlohmann::json& value);
 
-/// True if `of` is not positive.
-bool is_multiple(double value, double of);
+/// The bound of the schema that the number does not keep: "is less than the minimum 3". Empty if it
+/// keeps all.
+std::string broken_bound(double number, const nlohmann::json& schema);
 
 }  // namespace sitter

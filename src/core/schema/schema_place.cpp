@@ -12,9 +12,9 @@ constexpr std::size_t kKeyShownMax = 100;
 
 }  // namespace
 
-std::vector<JsonSchema::Step> SchemaPlace::path() const {
+JsonSchema::Path SchemaPlace::path() const {
   if (parent == nullptr) return {};
-  std::vector<JsonSchema::Step> path = parent->path();
+  JsonSchema::Path path = parent->path();
   if (key == nullptr) {
     path.emplace_back(index);
   } else {
@@ -23,9 +23,9 @@ std::vector<JsonSchema::Step> SchemaPlace::path() const {
   return path;
 }
 
-std::string path_text(const std::vector<JsonSchema::Step>& path) {
+std::string path_text(const JsonSchema::Path& path) {
   std::string text;
-  for (const JsonSchema::Step& step : path) {
+  for (const auto& step : path) {
     if (const auto* const key = std::get_if<std::string>(&step)) {
       text += (text.empty() ? "" : ".") + brief(*key, kKeyShownMax);
     } else {

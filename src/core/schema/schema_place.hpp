@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "core/schema/json_schema.hpp"
 
@@ -17,10 +16,10 @@ struct SchemaPlace {
   const std::string* key = nullptr;
   std::size_t index = 0;
 
-  std::vector<JsonSchema::Step> path() const;
+  JsonSchema::Path path() const;
 };
 
 /// "limits.max[2]"; a long key is shortened.
-std::string path_text(const std::vector<JsonSchema::Step>& path);
+std::string path_text(const JsonSchema::Path& path);
 
 }  // namespace sitter
