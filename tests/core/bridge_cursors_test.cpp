@@ -73,9 +73,13 @@ TEST(CursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
   feed(fact::ChildOutputEnded{1});
   feed(fact::ChildErrorEnded{1});
   feed(fact::UnitSignalled{1, {}});
+  const auto answer_own = [&](const std::string& method) {
+    child(2, Server().answer(nlohmann::json::parse(to_child)["id"].dump(), method));
+  };
   client(request(1, "resources/list"));
   feed(fact::ChildStarted{2, 2});
-  child(2, result(nlohmann::json::parse(to_child)["id"].dump(), Server().opening()));
+  answer_own("initialize");
+  answer_own("tools/list");
 
   const auto answer_page = [&](std::size_t page) {
     const std::string id = std::to_string(page);

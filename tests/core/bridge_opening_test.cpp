@@ -73,13 +73,82 @@ TEST_F(BridgeOpeningTest, APipelinedOpeningReachesTheChildOnce) {
   EXPECT_THAT(client_got(), SizeIs(2));
 }
 
-TEST_F(BridgeOpeningTest, RequestsBeforeInitializedGoToAnOpenedChild) {
+TEST_F(BridgeOpeningTest, TheFirstRequestOfAClientThatNeverSaysInitializedCountsAsThat) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(request(1, "ping"));
+  done();
+  child(1, result(1));
+  done();
+  client(request(2, "tools/list"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialized(),
+                                  "child 1 " + request("#1", "tools/list", "{}"),
+                                  "child 1 " + request(2, "tools/list")));
+  child(1, result("#1", Server::list("tools", server.tools)));
+  child(1, result(2, Server::list("tools", server.tools)));
+  dies(1, 3);
+  done();
+  server.tools.push_back(tool("more"));
+  client(call(3, "echo"));
+  opens(2);
+  EXPECT_THAT(done(),
+              AllOf(Contains("child 2 " + initialized()),
+                    Contains("client " + notification("notifications/tools/list_changed"))));
+  client(request(4, "tools/list"));
+  child(2, result(4, Server::list("tools", server.tools)));
+  child(2, result(3, text_result("x")));
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("crashed (exit 3)")));
+}
+
+TEST_F(BridgeOpeningTest, ACallOfABuiltInToolCountsAsInitializedToo) {
   client(initialize(0));
   child(1, result(0, server.opening()));
   done();
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(done(),
+              ElementsAre("child 1 " + initialized(),
+                          "child 1 " + request("#1", "tools/list", "{}"), HasSubstr("childState")));
+}
+
+TEST_F(BridgeOpeningTest, AnInitializedThatComesAfterTheFirstRequestReachesNoChildTwice) {
+  client(initialize(0));
   client(request(1, "tools/list"));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + request(1, "tools/list")));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + initialize(0)));
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("client "), "child 1 " + initialized(),
+                                  "child 1 " + request("#1", "tools/list", "{}"),
+                                  "child 1 " + request(1, "tools/list")));
+  const std::string own = notification("notifications/initialized", R"json({"own":1})json");
+  client(own);
+  EXPECT_THAT(done(), IsEmpty());
   child(1, result(1, Server::list("tools", server.tools)));
+  dies(1, 0);
+  done();
+  client(call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + own));
+  child(2, result(2, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, AfterASecondOpeningTheFirstRequestCountsAnew) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(call(1, "echo"));
+  child(1, result(1, text_result("x")));
+  opens(1);
+  done();
+  client(initialize(7));
+  child(1, result(7, server.opening()));
+  done();
+  client(call(8, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialized(), "child 1 " + call(8, "echo")));
+  child(1, result(8, text_result("x")));
+  client(initialize(9));
+  client(initialized());
+  EXPECT_THAT(done(),
+              AllOf(Contains("child 1 " + initialize(9)), Contains("child 1 " + initialized())));
+  child(1, result(9, server.opening()));
 }
 
 TEST_F(BridgeOpeningTest, ChangesTheOpeningOnlyWhereItAddsToIt) {

@@ -118,6 +118,9 @@ class Promises {
   Controls controls_;
 
   int initialize_count_ = 0;
+  /// The client has said `initialized` since its last opening; at some time it has sent a request
+  /// that counts as it.
+  bool says_initialized_ = false, asks_uninitialized_ = false;
   /// The place of each message of a child in the order in which messages were read, by number.
   std::map<int, int> read_order_;
   /// The numbers of the messages of children that the client has got.

@@ -120,6 +120,11 @@ void Promises::check_own_to_child(Life& life, Generation gen, const std::string&
     if (is_told && stream->gen == gen) return;
     throw Broken("the bridge takes back what a child was not asked for");
   }
+  if (method == "notifications/initialized" && asks_uninitialized_ &&
+      (life.is_open || is_mixed())) {
+    if (++life.initialized_count <= initialize_count_ || is_mixed()) return;
+    throw Broken("a child gets initialized twice");
+  }
   if (!message.contains("id")) throw Broken("the bridge notifies the child of something");
   const std::string id = message["id"].dump();
   if (requests_.open_with(id) != nullptr || streams_.find(id) != nullptr) {

@@ -17,6 +17,7 @@ void Promises::on_client_line(const ClientSaid& said) {
 void Promises::on_said(const ClientSaid& said, int batch) {
   using Kind = ClientSaid::Kind;
   const bool is_wrong = said.kind == Kind::rubbish || said.kind == Kind::too_long;
+  says_initialized_ |= said.kind == Kind::initialized && initialize_count_ > 0;
   if (is_wrong && said.id.empty()) {
     requests_.owe_error(batch);
   } else if (is_wrong || said.kind == Kind::request) {
@@ -36,7 +37,14 @@ void Promises::on_said(const ClientSaid& said, int batch) {
 void Promises::on_request(const ClientSaid& said, int batch) {
   const bool may_be_alike = is_big(said.id) && streams_.has_had_rounded(said.id);
   Request& request = requests_.open(said, batch, may_be_alike);
-  if (request.is_opening) ++initialize_count_;
+  const bool counts_as_initialized = initialize_count_ > 0 && !says_initialized_ &&
+                                     said.kind == ClientSaid::Kind::request &&
+                                     said.method != "ping" && !request.is_opening;
+  asks_uninitialized_ |= counts_as_initialized || is_mixed();
+  if (request.is_opening) {
+    ++initialize_count_;
+    says_initialized_ = false;
+  }
   const bool is_rebuild = said.tool == "sitter_rebuild";
   const bool is_kill = said.tool == "sitter_kill";
   // Children may have tools with the other names.

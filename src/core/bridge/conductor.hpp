@@ -121,6 +121,7 @@ class Conductor {
   void on_client_message(const Message& message, Line line);
   void on_batch(Line line);
   void on_client_request(const Message& message, Line line);
+  void take_for_initialized(const Message& request);
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);

@@ -135,6 +135,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
   const bool is_asked_already = message.method == Method::subscriptions_listen &&
                                 desk_.requests().find_open(message.id) != nullptr;
   ClientRequest& request = desk_.add(message);
+  take_for_initialized(message);
   if (ending_.is_stopping()) {
     news_.fail(request,
                news_.report_of(servers_.end_for(EndReason::shut_down), {}, Reach::not_delivered));
@@ -167,6 +168,18 @@ void Conductor::on_client_request(const Message& message, Line line) {
     }
   }
   pass_on(request, message, line, Outgoing::passed(line));
+}
+
+/// Some clients never send `initialized`. Their first request shows that they have begun, and some
+/// servers refuse requests that come before `initialized`.
+void Conductor::take_for_initialized(const Message& request) {
+  const Session& session = desk_.opening().session();
+  if (!session.is_asked() || session.is_initialized() || request.params.has_envelope()) return;
+  if (request.method == Method::initialize || request.method == Method::ping) return;
+  static const OwnedLine line(notification_line(method_name(Method::initialized)));
+  on_client_notification(*desk_.read_kept(line.line()), line.line());
+  desk_.opening().on_initialized_by_request();
+  if (Child* const child = servers_.generations().serving()) advance(*child);
 }
 
 void Conductor::on_initialize(ClientRequest& request, const Message& message, Line line) {
@@ -319,9 +332,10 @@ void Conductor::on_client_notification(const Message& message, Line line) {
   if (message.params.has_envelope()) desk_.opening().on_envelope();
   Child* const child = servers_.generations().serving();
   if (message.method == Method::initialized && desk_.opening().session().is_asked()) {
-    desk_.opening().on_initialized(line.text());
+    const bool is_news = desk_.opening().on_initialized(line.text());
     // Any other child gets this notification in its handshake.
-    if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
+    if (!is_news || child == nullptr || child->handshake.state() == Handshake::State::opened)
+      return;
   }
   // A client that has said anything with an envelope, a probe too, need not open a session first.
   if (!desk_.opening().is_open() && !desk_.opening().has_met_envelope()) {

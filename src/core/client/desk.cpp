@@ -189,6 +189,7 @@ void Desk::begin_session(ClientRequest& request, const Message& message, Line li
 
 void Desk::expect_answer(ClientRequest& second_opening, Line line) {
   second_opening.more().line = OwnedLine(line.text());
+  opening_.on_asked_again();
   if (config_.answer_within == Milliseconds::zero()) return;
   second_opening.more().answer_by = now_.steady + config_.answer_within;
   opening_.expect_second(*second_opening.extra->answer_by);

@@ -22,9 +22,10 @@ void Opening::begin(const Message& message, RequestHandle request, Instant answe
 
 void Opening::begin_again(const Message& message) {
   // Some clients send `initialized` without waiting for the answer.
-  std::string initialized_line = std::move(session_.initialized_line);
-  session_ = session_of(message);
-  session_.initialized_line = std::move(initialized_line);
+  Session session = session_of(message);
+  session.initialized_line = std::move(session_.initialized_line);
+  session.is_initialized_by_request = session_.is_initialized_by_request;
+  session_ = std::move(session);
 }
 
 void Opening::on_answered(const OpeningResult& result) {

@@ -43,6 +43,10 @@ class Opening {
   std::optional<RequestHandle> first() const { return first_; }
   /// When the bridge must answer it; empty after the answer.
   std::optional<Instant> answer_by() const { return answer_by_; }
+  /// A later `initialize` has come. What the client has not said itself does not hold for it.
+  void on_asked_again() {
+    if (std::exchange(session_.is_initialized_by_request, false)) session_.initialized_line.clear();
+  }
   /// The bridge must answer a later `initialize` at this time, unless it is answered before.
   void expect_second(Instant by) { earlier(answer_second_by_, by); }
   /// The time at which the first of the later openings must be answered.
@@ -61,8 +65,14 @@ class Opening {
   /// The child needs no session.
   void on_refused();
 
-  /// The client has sent `notifications/initialized`.
-  void on_initialized(std::string_view line) { session_.initialized_line = line; }
+  /// The client has sent `notifications/initialized`. False if a request has counted as it before,
+  /// so that children have it.
+  bool on_initialized(std::string_view line) {
+    session_.initialized_line = line;
+    return !std::exchange(session_.is_initialized_by_request, false);
+  }
+  /// A request counts as `notifications/initialized`, which was noted just now.
+  void on_initialized_by_request() { session_.is_initialized_by_request = true; }
   void set_log_level(std::string_view raw_level) { session_.log_level = raw_level; }
   /// False if there is no room to remember it (`limits::kSubscriptionsMax`).
   bool subscribe(std::string_view raw_uri) { return session_.subscribe(raw_uri); }

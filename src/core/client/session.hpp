@@ -66,6 +66,8 @@ struct Session {
   bool answered_by_us = false;
   /// The client's `notifications/initialized`; empty before that line.
   std::string initialized_line;
+  /// The client has not sent that line. Its first request counted as it.
+  bool is_initialized_by_request = false;
   /// The raw level of the last logging/setLevel that succeeded; empty if none did.
   std::string log_level;
   /// The raw URIs, in the order of subscription.
