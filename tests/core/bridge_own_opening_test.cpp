@@ -285,6 +285,54 @@ TEST_F(BridgeOwnOpeningTest, WhatAChildBringsAfterAnOpeningOfOursIsToldToTheMode
   EXPECT_THAT(answer_text(), HasSubstr("tools: +1 added (echo)"));
 }
 
+class BridgeLateInstructionsTest : public BridgeTest {
+ protected:
+  /// The result of call `id`, which the client has sent after the bridge has answered its opening.
+  std::string first_result(const std::string& instructions) {
+    server.instructions = instructions;
+    client(initialize(0));
+    time_passes(seconds(8));
+    client(initialized());
+    opens(1);
+    return next_result();
+  }
+  std::string next_result() {
+    client(call(++id_, "echo"));
+    done();
+    child(1, result(id_, text_result("x")));
+    return client_got().at(0);
+  }
+
+ private:
+  int id_ = 0;
+};
+
+TEST_F(BridgeLateInstructionsTest, StandInTheFirstNoticeAndInNoOther) {
+  const std::string first = first_result("Add first.\\nThen divide.");
+  EXPECT_THAT(first,
+              HasSubstr("\\n[mcp-sitter] The opening was answered before the server came. The "
+                        "server's instructions:\\nAdd first.\\nThen divide.\"}"));
+  EXPECT_EQ(next_result(), result(2, text_result("x")));
+}
+
+TEST_F(BridgeLateInstructionsTest, AreToldUpTo2048BytesAndNoMore) {
+  EXPECT_THAT(first_result(std::string(2048, 'i')), HasSubstr(std::string(2048, 'i') + "\"}"));
+}
+
+TEST_F(BridgeLateInstructionsTest, AreCutAbove2048Bytes) {
+  EXPECT_THAT(first_result(std::string(2049, 'i')),
+              HasSubstr("\\n" + std::string(2048, 'i') + "… [1 byte cut]\"}"));
+}
+
+TEST_F(BridgeLateInstructionsTest, AreNotToldWithoutNotices) {
+  config.writes_notices = false;
+  EXPECT_EQ(first_result("Add first."), result(1, text_result("x")));
+}
+
+TEST_F(BridgeLateInstructionsTest, OfAServerThatHasNoneAreNotMentioned) {
+  EXPECT_THAT(first_result(""), Not(HasSubstr("instructions")));
+}
+
 TEST_F(BridgeOwnOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
   client(initialize(0));
   time_passes(milliseconds(49999));

@@ -85,7 +85,9 @@ TEST_F(OpeningTest, AnAnswerOfTheBridgeHasTheVersionAskedForIfItIsKnown) {
   EXPECT_EQ(opening_.told(), nullptr);
   EXPECT_TRUE(opening_.hears_change(CatalogKind::resources));
   begin("2031-01-01");
+  opening_.on_told({"2025-11-25", "{}", "{}", "Add first."});
   EXPECT_EQ(opening_.answer_ourselves(), kNewestLegacyVersion);
+  EXPECT_EQ(opening_.told(), nullptr);
 }
 
 TEST_F(OpeningTest, ARefusalEndsTheSession) {

@@ -38,6 +38,7 @@ void Opening::on_answered(const OpeningResult& result) {
 const std::string& Opening::answer_ourselves() {
   answer_by_.reset();
   asked_ = kNoGeneration;
+  told_.reset();
   session_.answered_by_us = true;
   session_.negotiated_version = is_legacy_version(session_.requested_version)
                                     ? session_.requested_version

@@ -181,6 +181,11 @@ NoticeFacts News::known_for_notice() const {
   if (has_lint_news()) known.lint = lints_.news();
   known.has_list_news = has_list_news_;
   known.given_up = timeout_text();
+  if (const Child* const child = servers_.generations().serving();
+      child != nullptr && config_.writes_notices && desk_.opening().session().answered_by_us &&
+      desk_.opening().told() == nullptr) {
+    known.instructions = servers_.secrets().masked(child->handshake.opened_with().instructions);
+  }
   known.status_tool = names.name(Builtin::status);
   known.stderr_tool = names.name(Builtin::child_stderr);
   known.log_tool = names.name(Builtin::build_log);

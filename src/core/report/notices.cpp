@@ -122,6 +122,12 @@ std::string Notices::remarks(const NoticeFacts& known) const {
       lines.push_back(fmt::format("{}{}: {}", kTag, catalog_name(kind), summary(kind, *diff)));
     }
   }
+  if (!known.instructions.empty()) {
+    lines.push_back(
+        fmt::format("[mcp-sitter] The opening was answered before the server came. The server's "
+                    "instructions:\n{}",
+                    shortened(readable(known.instructions), limits::kInstructionBytesMax)));
+  }
   if (!owed_.unread.empty()) lines.push_back(owed_.unread);
   if (!owed_.reload_failure.empty()) lines.push_back(owed_.reload_failure);
   for (const std::string& failure : owed_.replay_failures) {

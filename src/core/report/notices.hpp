@@ -10,6 +10,7 @@
 #include "core/child/history.hpp"
 #include "core/report/restart_notice.hpp"
 #include "core/wire/json_view.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
 
 namespace sitter {
@@ -25,6 +26,9 @@ inline constexpr std::size_t kCrashLinesMax = 4;
 
 /// How many findings of the lint one notice tells, so that they leave room for the result as well.
 inline constexpr std::size_t kLintShownMax = 10;
+
+/// How much of the server's instructions a notice has. Claude Code shows as much of them.
+inline constexpr std::size_t kInstructionBytesMax = 2 * kKiB;
 
 }  // namespace limits
 
@@ -49,6 +53,8 @@ struct NoticeFacts {
   std::string given_up;
   /// The findings of the lint that the model was not told yet.
   std::vector<std::string> lint;
+  /// The instructions of the server; empty if the client was told them at the opening, or later.
+  std::string instructions;
   /// That old code has given the result which this notice is put into; empty if the model need not
   /// be told.
   std::string old_code;
