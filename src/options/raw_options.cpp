@@ -66,8 +66,15 @@ std::string wrong_name(const std::string& text) {
                        shown_value(text), kNameMax);
 }
 
+std::string unexpanded(const std::string& path) {
+  return path.starts_with("~/") ? "no shell has expanded the ~ in " + shown_value(path) +
+                                      ": write the path of the home directory in its place"
+                                : std::string();
+}
+
 void declare_server(CLI::App& app, RawOptions& raw) {
-  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR");
+  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR")
+      ->check(unexpanded);
   value(app.add_option("--env", raw.environment,
                        "add a variable to the server's environment; may be repeated"),
         "NAME=VALUE")
@@ -78,7 +85,8 @@ void declare_server(CLI::App& app, RawOptions& raw) {
       });
   value(app.add_option("--env-file", raw.env_file,
                        "add the variables of a file of NAME=VALUE lines, read anew at every start"),
-        "FILE");
+        "FILE")
+      ->check(unexpanded);
   value(app.add_option("--name", raw.name, "name of this mcp-sitter in mcp-sitter ctl"), "NAME")
       ->check(wrong_name);
   app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
@@ -144,6 +152,7 @@ void declare_reload(CLI::App& app, RawOptions& raw) {
         "COMMAND")
       ->check(not_empty("an empty command builds nothing"));
   value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
+      ->check(unexpanded)
       ->needs("--build");
   value(app.add_option("--watch", raw.watch,
                        "reload when files in this folder change, or files that match this "
@@ -151,7 +160,7 @@ void declare_reload(CLI::App& app, RawOptions& raw) {
         "PATTERN")
       ->check([](const std::string& text) {
         return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
-                                           : std::string();
+                                           : unexpanded(text);
       });
   app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
   value(app.add_option(

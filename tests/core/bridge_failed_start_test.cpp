@@ -35,6 +35,37 @@ TEST_F(BridgeFailedStartTest, AReplayThatIsAnsweredWithAnErrorIsAFailedStart) {
   EXPECT_THAT(answer_text(), AllOf(HasSubstr("license expired"), HasSubstr("not delivered")));
 }
 
+TEST_F(BridgeFailedStartTest, ATildeThatNoShellHasExpandedIsNamed) {
+  const std::string words = "write the path of the home directory in its place";
+  config.command = "python3";
+  config.arguments = {"-u", "~/srv.py"};
+  plays.start = false;
+  client(initialize(0));
+  start_fails(1, "no such file");
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("no such file; no shell has expanded the ~ in '~/srv.py': " + words));
+  plays.start = true;
+  client(call(1, "echo"));
+  dies(2, 2);
+  EXPECT_THAT(answer_text(), HasSubstr("it had answered its opening; no shell has expanded the ~ "
+                                       "in '~/srv.py': " +
+                                       words + ". This call"));
+  client(call(2, "echo"));
+  opens(3);
+  dies(3, 3);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("crashed (exit 3)"), Not(HasSubstr(words)))));
+}
+
+TEST_F(BridgeFailedStartTest, ATildeInTheCommandItselfIsNamedAndAnotherIsNot) {
+  config.command = "~/bin/server";
+  config.arguments = {"a~/b", "~"};
+  plays.start = false;
+  client(initialize(0));
+  start_finds_no_command(1);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("; no shell has expanded the ~ in '~/bin/server': "));
+}
+
 TEST_F(BridgeFailedStartTest, AnUnknownVersionIsAFailedStart) {
   open_session();
   down();

@@ -249,8 +249,10 @@ std::string previous_words(const ChildEnd& end) {
 }
 
 std::string end_clause(const ChildEnd& end) {
-  return end.during.empty() ? plain_clause(end)
-                            : fmt::format("{}, while {}", plain_clause(end), end.during);
+  std::string clause = plain_clause(end);
+  if (!end.during.empty()) clause += ", while " + end.during;
+  if (!end.hint.empty()) clause += "; " + end.hint;
+  return clause;
 }
 
 std::string kill_reason_words(const ChildEnd& end) {

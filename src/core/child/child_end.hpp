@@ -64,6 +64,8 @@ struct ChildEnd {
   /// What the bridge made the child do when it ended, as a clause: "connect was called again";
   /// otherwise empty.
   std::string during = {};
+  /// What is likely to be behind a failed start, as a clause; otherwise empty.
+  std::string hint = {};
   /// The child ended by itself before it had shown that it speaks the client's revision, which is
   /// the stateless revision.
   bool may_be_of_other_era = false;

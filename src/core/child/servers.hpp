@@ -253,6 +253,7 @@ class Servers {
   void open(Child& child);
   void take_over();
   void show_stderr(Child& child);
+  std::string start_hint(const ChildEnd& end) const;
   void expect_own_restart(Child& child, Announcement announcement);
   bool may_take_own_restart(const Child& child) const;
   bool may_await_own_restart(const Child& child) const;

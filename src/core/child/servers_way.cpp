@@ -175,6 +175,20 @@ void Servers::finish_retiring(Child& child) {
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 
+/// What is likely to be behind a failed start.
+std::string Servers::start_hint(const ChildEnd& end) const {
+  if (end.reason != EndReason::not_executed && end.reason != EndReason::ended_in_opening) return {};
+  std::vector<std::string> words = config_.arguments;
+  words.push_back(config_.daemon_command.empty() ? config_.command : config_.daemon_command);
+  for (const std::string& word : words) {
+    if (!word.starts_with("~/")) continue;
+    return fmt::format(
+        "no shell has expanded the ~ in '{}': write the path of the home directory in its place",
+        brief(word, 200));
+  }
+  return {};
+}
+
 Servers::Ended Servers::on_over(Child dead) {
   const Generation gen = dead.gen();
   show_stderr(dead);
@@ -185,6 +199,7 @@ Servers::Ended Servers::on_over(Child dead) {
   end.has_no_process = !traits_.has_process;
   end.may_be_of_other_era = dead.handshake.is_era_unproven() &&
                             (end.reason == EndReason::exited || end.reason == EndReason::crashed);
+  end.hint = start_hint(end);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;
