@@ -1,5 +1,6 @@
 #include "core/rebuild/build.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,6 +91,14 @@ TEST_F(BuildTest, KeepsTheLastLinesAndTheFirstErrorsOfALongOutput) {
   EXPECT_EQ(lines[0].number, 2);
   EXPECT_EQ(lines[1].number, 3);
   EXPECT_EQ(lines.back().number, build.line_count());
+}
+
+TEST_F(BuildTest, AProgressBarIsOneLine) {
+  for (int i = 0; i < 100; ++i) build.add(fmt::format("{} %, error rate 0\r", i), 0);
+  build.add("built", 0);
+  ends({0, ""});
+  EXPECT_EQ(build.excerpt(), "built");
+  EXPECT_EQ(build.line_count(), 1);
 }
 
 TEST_F(BuildTest, TheNumberOfKeptErrorsIsBounded) {

@@ -175,9 +175,21 @@ TEST(StderrRingTest, LinesFromStdoutAreMarked) {
 
 TEST(StderrRingTest, ControlSequencesStayOut) {
   StderrRing ring(limits::kStderrLinesDefault);
-  ring.add(1, "\x1b[31mred\x1b[0m\r");
+  ring.add(1, "\x1b[31mred\x1b[0m");
   ring.add(1, "10%\r20%\xFF");
   EXPECT_EQ(all(ring), "red\n10% 20%\uFFFD");
+}
+
+TEST(StderrRingTest, AProgressBarIsOneLine) {
+  StderrRing ring(limits::kStderrLinesDefault);
+  EXPECT_FALSE(ring.add(1, "10%\r"));
+  EXPECT_TRUE(ring.add(1, "20%\r"));
+  EXPECT_EQ(all(ring), "20%");
+  ring.add(2, "of another");
+  EXPECT_FALSE(ring.add(2, "30%\r"));
+  EXPECT_TRUE(ring.add(2, "done"));
+  EXPECT_FALSE(ring.add(2, "more"));
+  EXPECT_EQ(all(ring), "20%\nof another\ndone\nmore");
 }
 
 TEST(StderrRingTest, TheOldestLinesGoFirst) {

@@ -119,6 +119,15 @@ TEST_F(LineFramerTest, OnlyTheLastCarriageReturnBelongsToTheLineEnd) {
   EXPECT_THAT(read("a\rb\r\nc\r\r\n"), ElementsAre("a\rb", "c\r"));
 }
 
+TEST_F(LineFramerTest, ALineThatACarriageReturnAloneEndsKeepsIt) {
+  const std::string bytes = "10%\r20%\r\r30%\r\na\r\r\n \r\nb\r   \rc\n99%\r";
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    framer_ = LineFramer(64 * limits::kKiB, limits::kLineEndKept, LineFramer::Ends::also_returns);
+    EXPECT_THAT(read(bytes, piece), ElementsAre("10%\r", "20%\r", "30%", "a", "b\r", "c")) << piece;
+    EXPECT_EQ(framer_.rest()->line.text(), "99%");
+  }
+}
+
 TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
   // After the start, a byte order mark is a part of its line.
   EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));

@@ -45,17 +45,18 @@ void StderrRing::child_started(Generation gen, std::int64_t pid) {
   const Generation before = std::exchange(newest_, gen);
   if (before == kNoGeneration || before == gen) return;
   // A child that wrote nothing leaves no mark behind. Otherwise a crash loop would fill the ring.
-  if (!entries_.empty() && entries_.back().is_mark) {
-    bytes_ -= entries_.back().text.size();
-    entries_.pop_back();
-  }
+  if (!entries_.empty() && entries_.back().is_mark) pop_newest();
   push({gen, true,
         pid == 0 ? fmt::format("----- child respawn (gen {}) -----", gen)
                  : fmt::format("----- child respawn (gen {}, pid {}) -----", gen, pid)});
 }
 
-void StderrRing::add(Generation gen, std::string_view line, std::size_t bytes_cut) {
-  push({gen, false, cleaned(line, bytes_cut)});
+bool StderrRing::add(Generation gen, std::string_view line, std::size_t bytes_cut) {
+  const bool overwrites =
+      !entries_.empty() && entries_.back().is_overwritten && entries_.back().gen == gen;
+  if (overwrites) pop_newest();
+  push({gen, false, cleaned(line, bytes_cut), line.ends_with('\r')});
+  return overwrites;
 }
 
 void StderrRing::add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut) {
@@ -134,6 +135,12 @@ std::string StderrRing::tail(Generation gen, std::size_t lines_max, std::size_t 
     newest_first.push_back(entry->text);
   }
   return joined(newest_first);
+}
+
+void StderrRing::pop_newest() {
+  bytes_ -= entries_.back().text.size();
+  if (!entries_.back().is_mark) --line_count_;
+  entries_.pop_back();
 }
 
 void StderrRing::push(Entry entry) {

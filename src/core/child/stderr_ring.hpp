@@ -64,8 +64,10 @@ class StderrRing {
   /// the lines before.
   void child_started(Generation gen, std::int64_t pid);
 
-  /// Adds a line without its line end. The reader has dropped `bytes_cut` bytes at its end.
-  void add(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
+  /// Adds a line without its line end. The reader has dropped `bytes_cut` bytes at its end. A line
+  /// that ends with a carriage return, as the updates of a progress bar do, is overwritten by the
+  /// next line of the child. Returns whether the line has overwritten the one before.
+  bool add(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 
   /// Appends the lines of a ring that was kept separately and has no marks.
   void append(StderrRing other);
@@ -95,9 +97,11 @@ class StderrRing {
     /// True for the mark between generations.
     bool is_mark = false;
     std::string text;
+    bool is_overwritten = false;
   };
 
   void push(Entry entry);
+  void pop_newest();
 
   std::size_t lines_max_;
   std::string what_;

@@ -58,8 +58,7 @@ Milliseconds Build::age(Now now) const {
 }
 
 void Build::add(std::string_view line, std::size_t bytes_cut) {
-  output_.add(life.gen(), line, bytes_cut);
-  ++line_count_;
+  if (!output_.add(life.gen(), line, bytes_cut)) ++line_count_;
   if (first_errors_.size() < limits::kBuildErrorsKept) keep_error();
 }
 
@@ -68,6 +67,9 @@ void Build::keep_error() {
   const std::string text = output_.tail(life.gen(), 1, limits::kStderrLineMax);
   if (looks_like_error(text)) keeps_until_ = line_count_ + kLinesBehindError;
   if (line_count_ > keeps_until_) return;
+  if (!first_errors_.empty() && first_errors_.back().number == line_count_) {
+    first_errors_.pop_back();
+  }
   first_errors_.push_back({line_count_, shortened(text, limits::kBuildErrorBytesMax)});
 }
 

@@ -112,11 +112,12 @@ void CliServer::on(const fact::ChildOutputEnded& fact) {
 void CliServer::on(const fact::ChildErrorLine& fact) {
   Run* const run = find_run(fact.gen);
   if (run == nullptr) return;
-  std::string line = readable(fact.line);
+  const bool is_overwritten = fact.line.ends_with('\r');
+  std::string line = readable(fact.line.substr(0, fact.line.size() - (is_overwritten ? 1 : 0)));
   run->error_lines.add(line);
   tell_progress(*run, line);
-  tell_error_line(run->child, run->is_description() ? "description" : run->tool->name, line,
-                  fact.bytes_cut);
+  tell_error_line(run->child, run->is_description() ? "description" : run->tool->name,
+                  is_overwritten ? line + '\r' : line, fact.bytes_cut);
 }
 
 void CliServer::on(const fact::ChildErrorEnded& fact) {

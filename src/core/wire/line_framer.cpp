@@ -81,9 +81,8 @@ void LineFramer::filled(std::size_t count) {
 
 std::optional<LineFramer::Frame> LineFramer::next() {
   while (true) {
-    const char* const found = line_end();
-    if (found == nullptr) {
-      scanned_ = end_;
+    const std::size_t end = line_end();
+    if (end == end_) {
       if (too_long_.size > 0) discard(end_);
       if (too_long_.size > 2 * std::uint64_t{line_max_} && !too_long_.is_told) {
         too_long_.is_told = true;
@@ -91,9 +90,8 @@ std::optional<LineFramer::Frame> LineFramer::next() {
       }
       return std::nullopt;
     }
-    const auto end = static_cast<std::size_t>(found - buffer_->bytes);
-    scanned_ = end + 1;
-    if (auto frame = framed(end)) return frame;
+    const bool is_overwritten = buffer_->bytes[end] == '\r';
+    if (auto frame = framed(end + (is_overwritten ? 1 : 0), is_overwritten)) return frame;
   }
 }
 
@@ -103,16 +101,26 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
   return framed(end_);
 }
 
-/// The first line end that was not looked at yet, or null.
-const char* LineFramer::line_end() const {
-  if (end_ == scanned_) return nullptr;
-  const std::string_view text(buffer_->bytes + scanned_, end_ - scanned_);
-  const std::size_t at = ends_ == Ends::newlines ? text.find('\n') : text.find_first_of("\n\r");
-  return at == text.npos ? nullptr : text.data() + at;
+/// The place of the first line end that was not looked at yet, which is behind `scanned_` then; or
+/// `end_`.
+std::size_t LineFramer::line_end() {
+  if (end_ == scanned_) return end_;
+  const std::string_view text(buffer_->bytes, end_);
+  std::size_t at =
+      ends_ == Ends::newlines ? text.find('\n', scanned_) : text.find_first_of("\n\r", scanned_);
+  scanned_ = std::min(at, end_);
+  if (at == text.npos) return end_;
+  // Only what follows on carriage returns shows whether they end the line or begin an update.
+  const std::size_t behind =
+      ends_ == Ends::newlines ? at : std::min(text.find_first_not_of('\r', at), end_);
+  if (behind == end_) return end_;
+  if (text[behind] == '\n') at = behind;
+  scanned_ = at == behind ? at + 1 : behind;
+  return at;
 }
 
 /// Takes the line that ends before `end` out of the buffer. Empty if the line is blank.
-std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
+std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end, bool is_overwritten) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
   if (too_long_.size > 0 || !can_hold(text.size())) {
     discard(end);
@@ -126,7 +134,8 @@ std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
     at_start_ = false;
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   }
-  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  std::size_t returns = is_overwritten ? 0 : ends_ == Ends::newlines ? 1 : text.size();
+  for (; returns > 0 && text.ends_with('\r'); --returns) text.remove_suffix(1);
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   if (std::all_of(text.begin(), text.end(), is_blank)) return std::nullopt;
   return Frame{Line::padded(text), 0, {}, {}};

@@ -32,7 +32,8 @@ class LineFramer {
 
   enum class Ends : std::uint8_t {
     newlines,
-    /// A progress bar on stderr may end its updates only with carriage returns.
+    /// A progress bar on stderr may end its updates only with carriage returns. A line that such a
+    /// return ends keeps it: the next line overwrites this one.
     also_returns,
   };
 
@@ -78,12 +79,12 @@ class LineFramer {
     char* bytes = nullptr;
   };
 
-  const char* line_end() const;
+  std::size_t line_end();
   void leave_to_holder();
   bool resize(std::size_t capacity);
   bool can_hold(std::size_t size) const;
   void discard(std::size_t end);
-  std::optional<Frame> framed(std::size_t end);
+  std::optional<Frame> framed(std::size_t end, bool is_overwritten = false);
 
   std::size_t line_max_;
   std::size_t kept_;
