@@ -115,7 +115,7 @@ struct ChildLineTooLong {
 };
 struct ChildErrorLine {
   Generation gen = kNoGeneration;
-  std::string_view line;
+  std::string_view line;  ///< ends with a carriage return if the next line overwrites it
   /// The number of bytes that the reader has dropped at the end of the line.
   std::uint64_t bytes_cut = 0;
 };

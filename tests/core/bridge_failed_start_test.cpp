@@ -35,6 +35,40 @@ TEST_F(BridgeFailedStartTest, AReplayThatIsAnsweredWithAnErrorIsAFailedStart) {
   EXPECT_THAT(answer_text(), AllOf(HasSubstr("license expired"), HasSubstr("not delivered")));
 }
 
+TEST_F(BridgeFailedStartTest, AnAnswerThatComesOnlyWhenStdinIsClosedWasInABuffer) {
+  call_while_down();
+  time_passes(config.startup_timeout);
+  done();
+  child(2, result("#2", server.opening()));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("was taken down; its answer came only when its stdin was closed, so "
+                              "the server or a program behind it keeps the output in a buffer: "
+                              "flush each message (python3 -u, sed -u, stdbuf -oL)"),
+                    HasSubstr("Fix that and call again"), Not(HasSubstr("more time"))));
+}
+
+TEST_F(BridgeFailedStartTest, AFirstLineWithoutAnEndIsNamed) {
+  call_while_down();
+  time_passes(config.startup_timeout);
+  done();
+  child_breaks_off(2, result("#2", server.opening()));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("; its stdout held a line without an end, and over stdio a newline "
+                              R"(ends each message: {"jsonrpc":"2.0")"),
+                    HasSubstr("Fix that and call again"), Not(HasSubstr("more time"))));
+}
+
+TEST_F(BridgeFailedStartTest, ASlowServerThatHasSpokenIsNotSaidToBuffer) {
+  call_while_down();
+  child(2, notification("notifications/message", R"json({"level":"info","data":"x"})json"));
+  time_passes(config.startup_timeout);
+  child(2, result("#2", server.opening()));
+  dies(2, 0);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("more time"), Not(HasSubstr("buffer")))));
+}
+
 TEST_F(BridgeFailedStartTest, ATildeThatNoShellHasExpandedIsNamed) {
   const std::string words = "write the path of the home directory in its place";
   config.command = "python3";

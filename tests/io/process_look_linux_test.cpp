@@ -14,6 +14,7 @@ namespace sitter {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A process that does this until the test ends.
@@ -56,6 +57,30 @@ TEST(ProcessLook, SaysWhetherAProcessSleepsOrSpins) {
               StartsWith("process " + std::to_string(resting.pid()) + " is sleeping"));
   EXPECT_THAT(activity_until(other_look, spinning.info(), "spinning"), HasSubstr(" % CPU"));
   EXPECT_EQ(look.at(1, {}).activity, "");
+}
+
+TEST(ProcessLook, NamesAProgramThatHoldsItsOutputBack) {
+  for (const bool is_told : {false, true}) {
+    int pipes[2];
+    ASSERT_EQ(pipe(pipes), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      dup2(pipes[0], STDIN_FILENO);
+      close(pipes[1]);
+      execlp("sed", "sed", is_told ? "-u" : "-n", "p", nullptr);
+      _exit(1);
+    }
+    close(pipes[0]);
+    ProcessLook look;
+    const std::string held = ", and sed (pid " + std::to_string(pid) + ") may hold back";
+    if (is_told) {
+      EXPECT_THAT(activity_until(look, {pid, {}}, "sleeping"), Not(HasSubstr(held)));
+    } else {
+      EXPECT_THAT(activity_until(look, {pid, {}}, held), HasSubstr(held));
+    }
+    close(pipes[1]);
+    waitpid(pid, nullptr, 0);
+  }
 }
 
 TEST(ProcessLook, NamesTheProcessThatTraces) {

@@ -43,6 +43,7 @@ bool is_task(const ClientRequest& request, std::string_view result) {
 void Conductor::on(const fact::ChildLine& fact) {
   Child* const child = servers_.generations().find(fact.gen);
   if (child == nullptr) return;
+  if (!child->life.is_up()) child->note_late(fact.line.text(), fact.is_unfinished);
   const Message* const message = fact.message != nullptr ? fact.message : reader_.read(fact.line);
   if (message != nullptr) {
     on_child_message(*child, *message, fact.line);
@@ -52,6 +53,10 @@ void Conductor::on(const fact::ChildLine& fact) {
 }
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
+  if (servers_.is_echo(child, message)) {
+    if (servers_.add_echo(child, line.text())) news_.on_noise();
+    return;
+  }
   child.handshake.on_spoken(now_);
   if (child.absence.is_on()) servers_.try_again(child);
   child.absence.on_heard();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
 #include "core/child/absence.hpp"
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
@@ -163,6 +164,13 @@ struct Child {
     return is_late;
   }
 
+  /// This line has come while the child was being taken down. It counts if it is the first.
+  void note_late(std::string_view line, bool is_unfinished) {
+    if (handshake.has_spoken() || !late_line.empty()) return;
+    late_line = brief(line, 80);
+    has_unfinished_line = is_unfinished;
+  }
+
   static std::size_t answer_key(std::string_view raw_id, const Message& answer) {
     return std::hash<std::string>()(
         fmt::format("{} {} {}", id_key(raw_id), answer.result, answer.error));
@@ -192,6 +200,10 @@ struct Child {
   bool keeps_integers = false;
   /// The child has answered an id such as 7 or "7" without changing its type.
   bool keeps_id_types = false;
+  /// The first line, if it has come only while the child was being taken down, and whether the
+  /// output ended within it.
+  std::string late_line;
+  bool has_unfinished_line = false;
   /// The raw id of the last opening that the bridge has answered in the place of the child, and
   /// that the child has not answered since.
   std::string late_opening;

@@ -84,11 +84,12 @@ void History::tell(Generation gen, const ChildEnd& end, std::string last_words) 
   last_told_gen_ = gen;
 }
 
-bool History::add_noise(Generation gen, std::string_view text) {
+bool History::add_noise(Generation gen, std::string_view text, bool is_echo) {
   if (noise_ && noise_->gen > gen) return false;
   const bool is_first = !noise_ || noise_->gen != gen;
   if (is_first) noise_ = {gen, 0, brief(text, 200)};
   ++noise_->line_count;
+  noise_->is_echo |= is_echo;
   return is_first;
 }
 

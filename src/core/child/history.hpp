@@ -58,6 +58,8 @@ class History {
     Generation gen = kNoGeneration;
     std::int64_t line_count = 0;
     std::string first_line;
+    /// The child sends back what it is sent.
+    bool is_echo = false;
   };
 
   /// A child is over. `was_candidate`: the child was to take the place of another child, which
@@ -80,7 +82,7 @@ class History {
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
   /// Returns whether this is the first such line of the child. A child that retires beside a noisy
   /// successor no longer counts.
-  bool add_noise(Generation gen, std::string_view text);
+  bool add_noise(Generation gen, std::string_view text, bool is_echo = false);
 
   /// The last generations, the oldest first.
   const std::deque<Life>& lives() const { return lives_; }

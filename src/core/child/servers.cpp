@@ -130,6 +130,10 @@ std::string Servers::stopped_clause(const Child& child) const {
 std::string Servers::framing_clause(const Child& child) const {
   const auto& noise = history_.noise();
   if (!noise || noise->gen != child.gen()) return {};
+  if (noise->is_echo) {
+    return "it sends back what it is sent, as cat does, or a terminal in which a server runs; it "
+           "must write nothing but messages of its own";
+  }
   constexpr std::string_view kRule = "and over stdio each message of MCP is one line";
   if (noise->first_line == "{") {
     return fmt::format("it writes JSON over several lines, {} (its first line is {{)", kRule);

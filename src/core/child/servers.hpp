@@ -202,6 +202,9 @@ class Servers {
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
   /// Text on stdout that is not a message. The ring keeps it, because it would break the client.
   bool add_noise(Child& child, std::string_view text);
+  /// Whether the child sends back what it was sent, which is noise too.
+  bool is_echo(const Child& child, const Message& message);
+  bool add_echo(Child& child, std::string_view line);
   /// What a request has set up is remembered only now, since the child could have refused it.
   void on_setting_accepted(const Child& child, const ClientRequest& request);
 
@@ -253,7 +256,7 @@ class Servers {
   void open(Child& child);
   void take_over();
   void show_stderr(Child& child);
-  std::string start_hint(const ChildEnd& end) const;
+  std::string start_hint(const Child& child, const ChildEnd& end) const;
   void expect_own_restart(Child& child, Announcement announcement);
   bool may_take_own_restart(const Child& child) const;
   bool may_await_own_restart(const Child& child) const;

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
+#include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/child/servers.hpp"
 #include "core/wire/method.hpp"
@@ -61,6 +63,38 @@ bool Servers::add_noise(Child& child, std::string_view text) {
   if (!history_.add_noise(child.gen(), shown)) return false;
   out_.log(Level::warn, fmt::format("child {} {} what is not a message: {}", child.gen(),
                                     traits_.wrote_noise, history_.noise()->first_line));
+  return true;
+}
+
+/// Of what clients send, servers send only `ping` and notifications about what is on its way.
+bool Servers::is_echo(const Child& child, const Message& message) {
+  const bool is_known =
+      history_.noise() && history_.noise()->gen == child.gen() && history_.noise()->is_echo;
+  if (message.kind == Message::Kind::notification) {
+    return is_known &&
+           (message.method == Method::initialized || message.method == Method::roots_list_changed);
+  }
+  if (message.kind != Message::Kind::request) return is_known && child.has_heard(message);
+  const ClientRequest* const sent = desk_.requests().find_sent(message.id, child.gen());
+  if (message.method == Method::other || message.method == Method::ping) {
+    constexpr std::array kOfServers{"sampling/createMessage", "roots/list", "elicitation/create"};
+    const bool is_of_server =
+        std::find(kOfServers.begin(), kOfServers.end(), message.method_text) != kOfServers.end();
+    return is_known && sent != nullptr && sent->method == message.method && !is_of_server;
+  }
+  return (sent != nullptr && sent->method == message.method) ||
+         (message.method == Method::initialize &&
+          same_id(message.id, child.handshake.opening_id())) ||
+         desk_.has_given_id(message.id);
+}
+
+bool Servers::add_echo(Child& child, std::string_view line) {
+  constexpr std::size_t kept = limits::kStderrLineMax;
+  if (!history_.add_noise(child.gen(), secrets_.masked(line.substr(0, kept), line.size() > kept),
+                          true)) {
+    return false;
+  }
+  out_.log(Level::warn, fmt::format("child {} sends back what it is sent", child.gen()));
   return true;
 }
 

@@ -176,7 +176,17 @@ void Servers::finish_retiring(Child& child) {
 }
 
 /// What is likely to be behind a failed start.
-std::string Servers::start_hint(const ChildEnd& end) const {
+std::string Servers::start_hint(const Child& child, const ChildEnd& end) const {
+  const bool was_silent =
+      end.reason == EndReason::opening_timed_out || end.reason == EndReason::said_nothing;
+  if (was_silent && child.has_unfinished_line) {
+    return "its stdout held a line without an end, and over stdio a newline ends each message: " +
+           child.late_line;
+  }
+  if (was_silent && child.late_line.starts_with('{')) {
+    return "its answer came only when its stdin was closed, so the server or a program behind it "
+           "keeps the output in a buffer: flush each message (python3 -u, sed -u, stdbuf -oL)";
+  }
   if (end.reason != EndReason::not_executed && end.reason != EndReason::ended_in_opening) return {};
   std::vector<std::string> words = config_.arguments;
   words.push_back(config_.daemon_command.empty() ? config_.command : config_.daemon_command);
@@ -199,7 +209,7 @@ Servers::Ended Servers::on_over(Child dead) {
   end.has_no_process = !traits_.has_process;
   end.may_be_of_other_era = dead.handshake.is_era_unproven() &&
                             (end.reason == EndReason::exited || end.reason == EndReason::crashed);
-  end.hint = start_hint(end);
+  end.hint = start_hint(dead, end);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;

@@ -93,8 +93,9 @@ std::string next_step(const DeathReport& report) {
     case EndReason::session_lost:
       return "Call again: " + next_request(report);
     case EndReason::opening_timed_out:
-      return more_time(report);
     case EndReason::said_nothing:
+      if (!report.end->hint.empty()) return "Fix that and call again: " + next_request(report);
+      if (report.end->reason == EndReason::opening_timed_out) return more_time(report);
       return more_time(report) + if_of_other_era("keep silent like this");
     case EndReason::given_up:
       return "It may still be running, so end it by hand; the next request starts a new one";

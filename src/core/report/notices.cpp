@@ -143,11 +143,15 @@ std::string Notices::remarks(const NoticeFacts& known) const {
   }
   if (known.noise && must_tell(*known.noise)) {
     const bool is_one = known.noise->line_count == 1;
-    lines.push_back(fmt::format(
-        "[mcp-sitter] stdout: the server (spawn #{}) wrote {} line{} that {} (log to "
-        "stderr instead), first: {}",
-        known.noise->gen, known.noise->line_count, is_one ? "" : "s",
-        is_one ? "is not an MCP message" : "are not MCP messages", known.noise->first_line));
+    const std::string what =
+        known.noise->is_echo
+            ? fmt::format("sends back what it is sent ({} line{}), as a terminal or cat does",
+                          known.noise->line_count, is_one ? "" : "s")
+            : fmt::format("wrote {} line{} that {} (log to stderr instead)",
+                          known.noise->line_count, is_one ? "" : "s",
+                          is_one ? "is not an MCP message" : "are not MCP messages");
+    lines.push_back(fmt::format("[mcp-sitter] stdout: the server (spawn #{}) {}, first: {}",
+                                known.noise->gen, what, known.noise->first_line));
   }
   add_lint_lines(known, lines);
   if (!known.old_code.empty()) lines.push_back(kTag + known.old_code);

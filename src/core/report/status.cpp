@@ -80,6 +80,7 @@ Json pollution_json(const std::optional<History::Noise>& pollution) {
   json["generation"] = pollution->gen;
   json["lines"] = pollution->line_count;
   json["first"] = pollution->first_line;
+  if (pollution->is_echo) json["isEcho"] = true;
   return json;
 }
 

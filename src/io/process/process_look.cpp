@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 
@@ -20,6 +21,24 @@ constexpr auto kSpinningPercent = 50;
 std::string program_name_of(long pid) {
   const auto words = arguments_of(pid);
   return words.empty() ? "unknown" : std::filesystem::path(words.front()).filename().string();
+}
+
+/// A program that keeps what it writes to a pipe until it has a block of it; empty if there is
+/// none.
+std::string holder_in(const std::vector<ProcessInfo>& members) {
+  constexpr std::array kHolders{"awk", "cut", "gawk", "grep", "jq", "mawk", "sed", "tr"};
+  for (const ProcessInfo& member : members) {
+    const std::string name = program_name_of(member.pid);
+    if (std::find(kHolders.begin(), kHolders.end(), name) == kHolders.end()) continue;
+    // With an argument of this kind it does not.
+    const auto words = arguments_of(member.pid);
+    const bool is_told = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word.starts_with("-u") || word.starts_with("--unbuffered") ||
+             word.starts_with("--line-buffered");
+    });
+    if (!is_told) return fmt::format("{} (pid {})", name, member.pid);
+  }
+  return {};
 }
 
 /// Whether a tracer that was started with the server debugs it. Others (strace, proot) trace it for
@@ -79,6 +98,10 @@ std::string ProcessLook::activity(const std::vector<ProcessInfo>& members) {
     }
     used_ = used;
     looked_at_ = now;
+  }
+  const std::string holder = holder_in(members);
+  if (!holder.empty()) {
+    what += fmt::format(", and {} may hold back what is written: start it with stdbuf -oL", holder);
   }
   return fmt::format("process {} is {}", members.back().pid, what);
 }
