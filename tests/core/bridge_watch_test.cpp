@@ -128,6 +128,67 @@ TEST_F(BridgeWatchTest, ABuildThatWritesIntoWatchedFoldersDoesNotStartItselfForE
   EXPECT_EQ(answer_text(), "x");
 }
 
+TEST_F(BridgeWatchTest, AServerThatWritesAWatchedFileAfterItsStartIsNotStartedForEver) {
+  open();
+  saves("a.py");
+  int starts = 1;
+  while (starts < 100) {
+    const auto orders = done();
+    if (std::find(orders.begin(), orders.end(), fmt::format("start {}", starts + 1)) ==
+        orders.end()) {
+      break;
+    }
+    ++starts;
+    opens(starts);
+    dies(starts - 1, 0);
+    time_passes(milliseconds(800));
+    changes("notes.log");
+    time_passes(milliseconds(300));
+  }
+  EXPECT_EQ(starts, 4);
+  const std::string word = "notes.log changes after each start of the server";
+  EXPECT_THAT(logs(), Contains(AllOf(HasSubstr(word), HasSubstr("--watch '!NAME'"))));
+  EXPECT_EQ(watch()["writtenByReloads"], nlohmann::json({"notes.log"}));
+  changes("notes.log");
+  time_passes(milliseconds(300));
+  EXPECT_THAT(done(), Not(Contains("start 5")));
+  client(call(50, "echo"));
+  child(starts, result(50, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("[mcp-sitter] " + word), Not(HasSubstr("old code"))));
+  client(call(51, "echo"));
+  child(starts, result(51, text_result("x")));
+  EXPECT_EQ(answer_text(), "x");
+  saves("a.py");
+  EXPECT_THAT(done(), Contains("start 5"));
+}
+
+TEST_F(BridgeWatchTest, WhoLooksAtEachSaveMayBeAsRegularAsAServer) {
+  open();
+  saves();
+  for (int starts = 2; starts < 10; ++starts) {
+    EXPECT_THAT(done(), Contains(fmt::format("start {}", starts)));
+    opens(starts);
+    dies(starts - 1, 0);
+    client(call(starts, "echo"));
+    child(starts, result(starts, text_result("x")));
+    time_passes(milliseconds(800));
+    saves();
+  }
+}
+
+TEST_F(BridgeWatchTest, WhoWaitsForAnAnswerMayBeTheOneWhoSaves) {
+  open();
+  saves();
+  for (int starts = 2; starts < 10; ++starts) {
+    EXPECT_THAT(done(), Contains(fmt::format("start {}", starts)));
+    opens(starts);
+    dies(starts - 1, 0);
+    client(call(starts, "slow"));
+    time_passes(milliseconds(800));
+    saves();
+  }
+}
+
 TEST_F(BridgeWatchTest, ASaveWhileTheNewServerHangsInItsOpeningStartsAnother) {
   open();
   saves();

@@ -71,7 +71,7 @@ TEST_F(WatchTest, ABinaryWrittenByABuildTriggersNoReload) {
   ASSERT_TRUE(due(watched));
   watched.on_build();
   change(watched, "server", true);
-  watched.on_start(1);
+  watched.on_start(1, now_);
   watched.on_over(now_);
   EXPECT_FALSE(due(watched));
 }
@@ -195,7 +195,7 @@ TEST_F(WatchedChangesTest, AChangeDuringABuildTriggersAnotherAfterIt) {
 }
 
 TEST_F(WatchedChangesTest, AChangeDuringAStartTriggersAReloadAtOnce) {
-  changes_.on_start(true);
+  changes_.on_start(true, now_);
   change("a");
   pass(300);
   EXPECT_TRUE(is_settled());
@@ -204,7 +204,7 @@ TEST_F(WatchedChangesTest, AChangeDuringAStartTriggersAReloadAtOnce) {
 TEST_F(WatchedChangesTest, AStartBehindABuildLosesNoChange) {
   changes_.on_build();
   change("a");
-  changes_.on_start(false);
+  changes_.on_start(false, now_);
   changes_.on_over(now_);
   pass(300);
   EXPECT_TRUE(is_settled());
@@ -246,7 +246,7 @@ TEST_F(WatchedChangesTest, AFileChangedWithoutABuildIsNotBuildOutput) {
 TEST_F(WatchedChangesTest, AServerThatWritesAtItsStartDoesNotStartItselfForEver) {
   int starts = 0;
   do {
-    changes_.on_start(true);
+    changes_.on_start(true, now_);
     change("server.log");
     pass(300);
     ++starts;

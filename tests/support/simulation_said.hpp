@@ -52,6 +52,8 @@ struct Scene {
   /// Builds, and servers at their start, write watched files. They write each file under a new
   /// name, or always under the same one.
   bool builds_write = false, children_write = false, writes_new_names = false;
+  /// Servers write a while after their start, and always under the same name.
+  bool children_write_late = false;
   /// Somebody sends control requests.
   bool is_controlled = false;
   /// A child that has ended may come back without a request.

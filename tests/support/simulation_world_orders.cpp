@@ -88,7 +88,13 @@ void World::carry_out(order::StartChild& order) {
                               said_);
   promises_.lives().on_started(order.gen);
   // The writes come within the time in which the bridge may take them for the work of the start.
-  if (scene_.children_write) writes_files(order.gen, config_.debounce);
+  if (scene_.children_write && !scene_.children_write_late) {
+    writes_files(order.gen, config_.debounce);
+  }
+  if (scene_.children_write_late) {
+    queue_.events.emplace(now_.steady + Milliseconds(2500),
+                          Event{Event::Kind::writes_file, order.gen, 0, {}});
+  }
   queue_.later.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
 }
 

@@ -22,6 +22,7 @@ void World::add_outside(Random& random, Scene& scene) {
   scene.builds_write = scene.has_watch && scene.has_builds && random.chance(40);
   scene.children_write = scene.has_watch && random.chance(30);
   scene.writes_new_names = random.chance(50);
+  scene.children_write_late = scene.children_write && !scene.writes_new_names;
 }
 
 void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config) {
@@ -131,7 +132,9 @@ void World::writes_files(Generation gen, Milliseconds until) {
 /// settled that is going to settle.
 void World::rest() {
   tell("outside", "rests");
+  std::size_t started = 0;
   for (int rounds = 150; rounds > 0 && !promises_.has_exited(); --rounds) {
+    if (rounds == 50) started = lives_.children.size();
     for (int i = 0; i < 4 && !promises_.has_exited(); ++i) {
       child_acts();
       if (!promises_.has_exited()) child_is_read();
@@ -140,6 +143,10 @@ void World::rest() {
     const auto next = bridge_.next_timeout();
     const Instant soon = now_.steady + Milliseconds(500);
     pass_until(next ? std::clamp(*next, now_.steady, soon) : soon);
+  }
+  const bool writes = scene_.children_write_late && !scene_.has_restarts;
+  if (writes && !promises_.has_exited() && lives_.children.size() > started + 1) {
+    throw Broken("a server that writes a watched file is started without end");
   }
 }
 

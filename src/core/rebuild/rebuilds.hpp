@@ -108,7 +108,7 @@ class Rebuilds {
 
   // rebuilds_watch.cpp: the watched files
 
-  void on(const fact::FilesChanged& fact) { watch_.on_changed(fact, now_); }
+  void on(const fact::FilesChanged& fact);
   void on(const fact::WatchChanged& fact) { watch_.on_watched(fact, desk_.turn()); }
   /// Tells the watch which builds and servers were started.
   void note_starts();

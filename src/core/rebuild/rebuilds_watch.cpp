@@ -9,8 +9,13 @@ namespace sitter {
 
 using Level = order::Log::Level;
 
+void Rebuilds::on(const fact::FilesChanged& fact) {
+  if (desk_.requests().owed_to_client_count() > 0) watch_.on_waiting();
+  watch_.on_changed(fact, now_);
+}
+
 void Rebuilds::note_starts() {
-  if (servers_.starts().take_started()) watch_.on_start(servers_.generations().last());
+  if (servers_.starts().take_started()) watch_.on_start(servers_.generations().last(), now_);
   if (rebuilder_.take_started()) watch_.on_build();
 }
 

@@ -31,8 +31,8 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
     // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && has_build_ && changes_.is_reload_on();
     if (is_built) continue;
-    if (!changes_.is_own(file.path)) unserved_.on_changed(file, time_of(file, now), now);
-    changes_.on_changed(file.path, file.is_usable, now);
+    const bool counts = changes_.on_changed(file.path, file.is_usable, now);
+    if (counts) unserved_.on_changed(file, time_of(file, now), now);
   }
   const auto is_new_binary = [](const auto& file) { return file.is_binary && file.is_usable; };
   if (std::any_of(fact.files.begin(), fact.files.end(), is_new_binary)) {
@@ -59,9 +59,9 @@ void Watch::on_build() {
   unserved_.on_build();
 }
 
-void Watch::on_start(Generation gen) {
+void Watch::on_start(Generation gen, Now now) {
   if (!is_on()) return;
-  changes_.on_start(!has_build_);
+  changes_.on_start(!has_build_, now);
   unserved_.on_start(gen);
 }
 
@@ -80,13 +80,22 @@ std::optional<Instant> Watch::deadline() const {
 
 std::optional<Watch::Trigger> Watch::due(const Turn& turn) {
   const bool is_due = changes_.is_settled(turn.now);
-  for (const std::string& file : changes_.take_newly_own()) {
+  const auto tell_own = [&](const std::string& file, std::string_view what) {
     own_news_ = fmt::format(
-        "{} changes in each reload, so it is taken for the work of the reloads and causes no "
-        "further reload, until something changes at another time. If somebody has saved it, reload "
-        "once more. --watch '!NAME' leaves it out",
-        one_line(file));
+        "{} {}. If somebody has saved it, reload once more. --watch '!NAME' leaves it out",
+        one_line(file), what);
     turn.log(Level::warn, own_news_);
+  };
+  for (const std::string& file : changes_.take_newly_own()) {
+    tell_own(file,
+             "changes in each reload, so it is taken for the work of the reloads and causes no "
+             "further reload, until something changes at another time");
+  }
+  for (const std::string& file : changes_.take_newly_late()) {
+    tell_own(file,
+             fmt::format("changes after each start of the server, so it is taken for the server's "
+                         "own work and causes no further reload, until it has not changed for {}",
+                         duration_text(limits::kLateWriteMax)));
   }
   if (!is_due) {
     unserved_.forget_unread();

@@ -48,11 +48,13 @@ class Watch {
   /// `on_serving`: a child serves. `on_over`: no build runs any more, and no child is starting.
   void on_build();
   void on_built() { unserved_.on_built(); }
-  void on_start(Generation gen);
+  void on_start(Generation gen, Now now);
   void on_serving(Generation gen) { unserved_.on_serving(gen); }
   void on_over(Now now);
   /// The child that serves has answered the client.
   void on_answer() { changes_.on_answer(); }
+  /// The client waits for an answer.
+  void on_waiting() { changes_.on_waiting(); }
 
   /// The cause of a reload that nobody asked for.
   struct Trigger {
@@ -82,7 +84,7 @@ class Watch {
   const std::string& own_news() const { return own_news_; }
   void on_own_told() { own_news_.clear(); }
   const std::optional<Trigger>& last_trigger() const { return last_trigger_; }
-  /// The files that are assumed to be written by the reloads themselves.
+  /// The files that are assumed to be written by the reloads themselves, or by the server.
   std::vector<std::string> own() const { return changes_.own(); }
 
  private:

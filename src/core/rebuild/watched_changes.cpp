@@ -8,17 +8,28 @@
 
 namespace sitter {
 
-void WatchedChanges::on_changed(std::string_view file, bool is_usable, Now now) {
+bool WatchedChanges::on_changed(std::string_view file, bool is_usable, Now now) {
+  const bool is_others = is_usable && changed_.size() >= limits::kChangedFilesMax;
+  const std::string_view known = is_others ? "(others)" : file;
+  const bool may_be_late = is_usable && (state_ == State::idle || state_ == State::ending);
+  const LateWrites::Verdict late = late_.on_changed(known, may_be_late, now);
+  if (late == LateWrites::Verdict::own) return false;
   settled_at_ = now.steady + debounce_;
-  if (!is_usable) return;
-  if (changed_.size() >= limits::kChangedFilesMax) file = "(others)";
+  if (late == LateWrites::Verdict::newly_own) {
+    newly_late_.emplace_back(known);
+    return false;
+  }
+  const bool counts = !is_own(file);
+  if (!is_usable) return counts;
   if (state_ == State::idle) {
-    in_a_row_.erase(std::string(file));
+    in_a_row_.erase(std::string(known));
     following_ = 0;
   }
-  changed_.emplace(file);
+  changed_.emplace(known);
+  return counts;
 }
 
+/// Whether a change of this file is assumed to be the work of the reload that runs.
 bool WatchedChanges::is_own(std::string_view file) const {
   const auto row = in_a_row_.find(file);
   return state_ != State::idle && row != in_a_row_.end() && row->second >= limits::kOwnWritesInARow;
@@ -27,13 +38,20 @@ bool WatchedChanges::is_own(std::string_view file) const {
 void WatchedChanges::on_build() {
   begin();
   state_ = State::building;
-  changed_.clear();
+  read_changes();
 }
 
-void WatchedChanges::on_start(bool reads_all) {
+void WatchedChanges::on_start(bool reads_all, Now now) {
   if (state_ != State::building) begin();
   state_ = State::starting;
-  if (reads_all) changed_.clear();
+  if (reads_all) read_changes();
+  late_.on_start(std::exchange(causes_, {}), now);
+}
+
+void WatchedChanges::read_changes() {
+  const bool has_other_cause = due_ != changed_;
+  causes_ = has_other_cause ? Files() : std::move(due_);
+  forget();
 }
 
 void WatchedChanges::on_over(Now now) {
@@ -43,6 +61,7 @@ void WatchedChanges::on_over(Now now) {
 }
 
 void WatchedChanges::on_answer() {
+  late_.on_client();
   if (state_ != State::ending) return;
   begin();
   state_ = State::idle;
@@ -60,6 +79,7 @@ bool WatchedChanges::is_settled(Now now) {
     end_row();
     state_ = State::idle;
   }
+  due_ = changed_;
   return !changed_.empty();
 }
 
@@ -97,7 +117,7 @@ std::vector<std::string> WatchedChanges::files() const {
 }
 
 std::vector<std::string> WatchedChanges::own() const {
-  std::vector<std::string> own;
+  std::vector<std::string> own = late_.own();
   for (const auto& [file, count] : in_a_row_) {
     if (count >= limits::kOwnWritesInARow) own.push_back(file);
   }
@@ -105,5 +125,9 @@ std::vector<std::string> WatchedChanges::own() const {
 }
 
 std::vector<std::string> WatchedChanges::take_newly_own() { return std::exchange(newly_own_, {}); }
+
+std::vector<std::string> WatchedChanges::take_newly_late() {
+  return std::exchange(newly_late_, {});
+}
 
 }  // namespace sitter

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/rebuild/late_writes.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -18,8 +19,8 @@ namespace limits {
 inline constexpr std::size_t kChangedFilesShown = 10;
 
 /// If a file changes in this many reloads in a row, the bridge assumes that the reloads write it. A
-/// user who goes on editing may save the same file during each of a few builds, and never in between:
-/// if this happens in so many, the bridge reports that it ignored the file.
+/// user who goes on editing may save the same file during each of a few builds, and never in
+/// between: if this happens in so many, the bridge reports that it ignored the file.
 inline constexpr int kOwnWritesInARow = 5;
 
 /// If only changes during reloads have led to this many reloads in a row, no further reload
@@ -42,24 +43,28 @@ class WatchedChanges {
   explicit WatchedChanges(Milliseconds debounce) : debounce_(debounce) {}
 
   /// `is_usable` is false for a file from which nothing can be started yet. Such a change only
-  /// restarts the wait.
-  void on_changed(std::string_view file, bool is_usable, Now now);
+  /// restarts the wait. Returns false if the change is assumed to be the work of a reload or of the
+  /// server.
+  bool on_changed(std::string_view file, bool is_usable, Now now);
 
   /// A build begins. It reads all changes so far.
   void on_build();
   /// A child is started. With `reads_all` the child reads all changes so far, because nothing is
   /// built.
-  void on_start(bool reads_all);
+  void on_start(bool reads_all, Now now);
   /// No build runs, and no child is starting. Their own changes may still be reported for a moment.
   void on_over(Now now);
   /// The new child has answered the client, who may change files for the next reload from now on.
   void on_answer();
+  /// The client waits for an answer.
+  void on_waiting() { late_.on_client(); }
   /// Whether a reload runs, or has ended so recently that its changes may still be reported.
   bool is_reload_on() const { return state_ != State::idle; }
-  /// Whether a change of this file is assumed to be the work of the reload that runs.
-  bool is_own(std::string_view file) const;
   /// Nobody wants a reload for the changes so far.
-  void forget() { changed_.clear(); }
+  void forget() {
+    changed_.clear();
+    due_.clear();
+  }
 
   /// Whether a reload is due. No reload is due while a build runs.
   bool is_settled(Now now);
@@ -70,10 +75,11 @@ class WatchedChanges {
   std::vector<std::string> files() const;
   std::size_t count() const { return changed_.size(); }
 
-  /// The files that are assumed to be written by reloads.
+  /// The files that are assumed to be written by reloads, or by the server after its start.
   std::vector<std::string> own() const;
   /// The files that were added to `own()` since the last call. Each file is returned once.
   std::vector<std::string> take_newly_own();
+  std::vector<std::string> take_newly_late();
 
  private:
   ///     idle --> building --> starting --> ending --> idle
@@ -88,8 +94,10 @@ class WatchedChanges {
     ending,    ///< nothing runs any more, but its last changes may still be reported, until the
                ///< files have not changed for a while, or the new child has answered the client
   };
-  using Files = std::set<std::string, std::less<>>;
+  using Files = LateWrites::Files;
 
+  bool is_own(std::string_view file) const;
+  void read_changes();
   void begin();
   void sort_out();
   void end_row();
@@ -102,9 +110,13 @@ class WatchedChanges {
   Files changed_in_reload_;
   /// In how many reloads in a row each file has changed.
   std::map<std::string, int, std::less<>> in_a_row_;
-  std::vector<std::string> newly_own_;
+  std::vector<std::string> newly_own_, newly_late_;
   /// How many reloads have followed since the last change outside a reload.
   int following_ = 0;
+  LateWrites late_;
+  /// The changes that are due for a reload, and the changes that alone have led to the reload which
+  /// has begun.
+  Files due_, causes_;
 };
 
 }  // namespace sitter
