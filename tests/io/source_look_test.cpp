@@ -1,6 +1,8 @@
 #include "io/files/source_look.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -29,6 +31,16 @@ class SourceLookTest : public ::testing::Test {
   }
   void touch(const std::string& path, milliseconds age) const {
     fs::last_write_time(path, std::chrono::file_clock::from_sys(started_ + age));
+  }
+  /// Makes the link anew.
+  void link(const std::string& target, const std::string& name, milliseconds age) const {
+    const std::string path = directory_ / name;
+    fs::remove(path);
+    fs::create_symlink(target, path);
+    const auto time = (started_ + age).time_since_epoch();
+    const timespec written{std::chrono::duration_cast<seconds>(time).count(), 0};
+    const timespec times[] = {written, written};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW), 0);
   }
 
   BinaryInfo own(const std::string& name) const {
@@ -266,11 +278,36 @@ TEST_F(SourceLookTest, LooksOnlyAtTheFileOfAScriptWithoutAnExtension) {
   EXPECT_EQ(look(), "app/tool");
 }
 
-TEST_F(SourceLookTest, ALinkToAFolderIsNotFollowed) {
+TEST_F(SourceLookTest, ALinkToAFolderAboveItIsNotFollowed) {
   fs::create_directory_symlink(directory_.path(), directory_ / "app/up");
   start();
   save("a.py", seconds(50));
   EXPECT_EQ(look(), "");
+}
+
+TEST_F(SourceLookTest, OtherLinksAreFollowed) {
+  save("lib/a.py", -hours(1));
+  save("b.py", -hours(1));
+  link("../lib", "app/lib", -hours(1));
+  link("../b.py", "app/b.py", -hours(1));
+  start();
+  EXPECT_EQ(look(), "");
+  save("lib/a.py", seconds(50));
+  EXPECT_EQ(look(), "app/lib/a.py");
+  save("b.py", seconds(60));
+  EXPECT_EQ(look(), "app/b.py");
+}
+
+TEST_F(SourceLookTest, ALinkThatLeadsElsewhereHasChanged) {
+  save("lib/a.py", -hours(1));
+  save("b.py", -hours(1));
+  link("../lib", "app/lib", -hours(1));
+  link("../b.py", "app/b.py", -hours(1));
+  start();
+  link("../lib", "app/lib", seconds(50));
+  EXPECT_EQ(look(), "app/lib");
+  link("../lib/a.py", "app/b.py", seconds(60));
+  EXPECT_EQ(look(), "app/b.py");
 }
 
 TEST_F(SourceLookTest, AnInterruptedLookContinuesInTheNext) {

@@ -61,7 +61,7 @@ class TreeReadingTest : public ::testing::Test {
   TemporaryDirectory base_;
   WatchFilter filter_{{"src"}, base_.path()};
   TreeReading::Watched watched_ = TreeReading::Watched::newly;
-  std::vector<std::string> opened_, left_out_;
+  std::vector<std::string> opened_, left_out_, links_;
   std::set<std::string> changed_, lost_;
   std::function<void()> on_watch_ = [] {};
   TreeReading reading_{
@@ -73,7 +73,8 @@ class TreeReadingTest : public ::testing::Test {
        },
        [this](const std::string& folder) { left_out_.push_back(name(folder)); },
        [](const std::string&) {}, [this](const std::string& path) { changed_.insert(name(path)); },
-       [this](const std::string& folder) { lost_.insert(name(folder)); }}};
+       [this](const std::string& folder) { lost_.insert(name(folder)); },
+       [this](const std::string& path, TreeReading::Stamp) { links_.push_back(name(path)); }}};
 };
 
 TEST_F(TreeReadingTest, WhatHasNotChangedIsNotTold) {
@@ -205,7 +206,7 @@ TEST_F(TreeReadingTest, TellsTheFilterWhichFilesExist) {
   EXPECT_THAT(filter_.unmatched(), IsEmpty());
 }
 
-TEST_F(TreeReadingTest, LinksBelowAreNotFollowed) {
+TEST_F(TreeReadingTest, LinksBelowAreTold) {
   base_.write("out/d.c", "1");
   fs::create_directory_symlink(base_ / "out", base_ / "src/link");
   fs::create_directory_symlink("src", base_ / "named");
@@ -213,6 +214,7 @@ TEST_F(TreeReadingTest, LinksBelowAreNotFollowed) {
   add("named");
   read();
   EXPECT_THAT(opened_, ElementsAre("named", "named/x", "named/x/y"));
+  EXPECT_THAT(links_, ElementsAre("named/link"));
 }
 
 TEST_F(TreeReadingTest, KeepsTheEarlierOfTwoTimes) {

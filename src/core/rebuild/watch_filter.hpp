@@ -45,6 +45,10 @@ class WatchFilter {
   std::vector<std::string> unmatched() const;
 
   bool takes_file(std::string_view path) const { return takes(path, false); }
+  /// Whether a folder with this name is left out unless a pattern or an ignore file names it.
+  bool is_left_out_name(std::string_view name) const {
+    return always_.ignores(name, true).value_or(false);
+  }
   /// Whether the folder may contain watched files.
   bool takes_folder(std::string_view path) const { return takes(path, true); }
 

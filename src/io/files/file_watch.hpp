@@ -11,9 +11,9 @@
 namespace sitter {
 
 /// Reports changes of the files that a filter accepts. Folders may be created, moved and deleted at
-/// any time, including the watched folders. Far above a path that the user has named, two changes
-/// are not seen: the move of a folder, and a link that is changed to lead elsewhere. Links to
-/// folders are not followed, unless the user has named the link.
+/// any time, including the watched folders. Far above a path that the user has named, the move of a
+/// folder is not seen. Links are followed, up to a limit, and what is behind them has the path
+/// through the link. A link to a folder that contains the link is not followed.
 class FileWatch {
  public:
   struct Events {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "io/files/binary_info.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/files/folder_watches.hpp"
+#include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/files/tree_reading.hpp"
 #include "sitter/limits.hpp"
@@ -26,7 +28,8 @@ namespace fs = std::filesystem;
 using Kind = FolderWatches::Kind;
 using What = FolderWatches::What;
 
-/// A folder on the way to a root may be created just while the watcher looks for it.
+/// A folder on the way to a root may be created just while the watcher looks for it, and so may a
+/// link.
 constexpr int kAnchorTries = 10;
 
 /// In this file, the root of the file system is an empty path.
@@ -34,6 +37,11 @@ constexpr int kAnchorTries = 10;
 bool is_folder(const std::string& path) {
   struct stat found {};
   return stat(system_path(path), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool is_link(const std::string& path) {
+  struct stat found {};
+  return lstat(system_path(path), &found) == 0 && S_ISLNK(found.st_mode);
 }
 
 bool is_added(What what) { return what == What::created || what == What::moved_here; }
@@ -87,7 +95,10 @@ class FileWatch::Watcher {
   void find_roots(TreeReading::Stamp since) {
     anchors_.clear();
     for (const std::string& root : roots()) {
-      watch_anchor(root);
+      watch_anchor(root, anchors_);
+      const LinkTarget* const known = links_.find(root);
+      const LinkTarget target = target_of(root);
+      if (known != nullptr ? !known->is_same(target) : !target.steps.empty()) follow(root, since);
       const bool is_there = access(system_path(root), F_OK) == 0;
       const bool is_new = is_there && found_roots_.insert(root).second;
       if (!is_there) found_roots_.erase(root);
@@ -105,20 +116,141 @@ class FileWatch::Watcher {
   /// Watches the nearest existing folder above the root, and the folder above that one. The second
   /// is needed because, on Linux, a folder reports nothing itself if it is deleted while a process
   /// runs a program in it (inotify(7): IN_DELETE_SELF).
-  void watch_anchor(const std::string& root) {
+  template <class Folders>
+  void watch_anchor(const std::string& root, Folders& anchors, Kind kind = Kind::with_files) {
     for (int i = 0; i < kAnchorTries; ++i) {
       std::string folder = root;
       do {
         folder = parent_of(folder);
-      } while (!watch(folder) && !folder.empty());
-      anchors_.insert(folder);
+      } while (!watch(folder, kind) && !folder.empty());
+      anchors.insert(folder);
       watches_.choose_files(folder);
       if (!folder.empty() && watch(parent_of(folder), Kind::on_the_way)) {
-        anchors_.insert(parent_of(folder));
+        anchors.insert(parent_of(folder));
       }
       const std::string next = root.substr(0, root.find('/', folder.size() + 1));
       if (next == root || !is_folder(next)) return;
     }
+  }
+
+  // ---- the links
+
+  /// Finds out where the path leads, watches the way, and notes what has changed there. The folder
+  /// to which it leads is read if it was not, except for a root, which `find_roots` reads.
+  void follow(const std::string& path, TreeReading::Stamp since) {
+    const LinkTarget* const known = links_.find(path);
+    const LinkTarget before = known != nullptr ? *known : LinkTarget();
+    const std::vector<std::string> old_anchors = std::exchange(link_anchors_[path], {});
+    LinkTarget now = target_of(path);
+    for (int i = 0; i < kAnchorTries && wants(path, now); ++i) {
+      links_.set(path, now);
+      std::set<std::string> anchors;
+      for (const std::string& step : now.steps) {
+        watch_anchor(step, anchors, now.is_there ? Kind::with_files : Kind::on_the_way);
+      }
+      link_anchors_[path].assign(anchors.begin(), anchors.end());
+      LinkTarget next = target_of(path);
+      if (next.is_same(now)) break;
+      now = std::move(next);
+    }
+    if (!wants(path, now)) drop_link(path);
+    release(old_anchors);
+    if (links_.find(path) == nullptr) now = LinkTarget();
+    note_target(path, before, now, since);
+    unsure_links_.erase(path);
+  }
+
+  /// Whether the link is followed. The names of both the link and the folder may leave it out.
+  bool wants(const std::string& path, const LinkTarget& target) {
+    if (target.steps.empty()) return false;
+    if (is_root(path)) return true;
+    const bool is_taken = (!target.is_folder && takes_file(path)) ||
+                          ((target.is_folder || !target.is_there) && takes_folder(path));
+    if (!is_taken || (target.is_folder && (leads_above_itself(path) || is_left_out(target)))) {
+      return false;
+    }
+    const bool has_room = links_.find(path) != nullptr || links_.size() < limits::kFollowedLinksMax;
+    if (!has_room) note_link_problem(path, limits::kFollowedLinksMax, "links are followed already");
+    return has_room;
+  }
+
+  bool is_left_out(const LinkTarget& target) const {
+    const std::string& end = target.steps.back();
+    return filter_.is_left_out_name(std::string_view(end).substr(end.rfind('/') + 1));
+  }
+
+  void note_target(const std::string& path, const LinkTarget& before, const LinkTarget& now,
+                   TreeReading::Stamp since) {
+    const bool is_same_folder = before.is_folder && before.is_same(now) &&
+                                (watches_.contains(path) || tree_.waits_since(path));
+    if (is_same_folder) return;
+    if (before.is_folder) {
+      forget(path);
+      if (takes_folder(path)) note(path + '/');
+    }
+    if (now.is_folder) {
+      if (!is_root(path)) tree_.add(path, before.steps.empty() ? since : TreeReading::kEver);
+    } else if (is_binary(path) && now.is_there && now.steps.back() == other_binary_) {
+      // It is reported itself.
+    } else if (now.is_there || (before.is_there && !before.is_folder)) {
+      filter_.on_file(path);
+      if (!now.is_there || now.changed > since) note_file(path, !before.is_there);
+    }
+  }
+
+  void on_link(const std::string& path, TreeReading::Stamp since) {
+    const auto is_folder = [&] {
+      const LinkTarget* const link = links_.find(path);
+      return link != nullptr && link->is_folder;
+    };
+    const bool was_folder = is_folder();
+    follow(path, since);
+    if (was_folder && is_folder()) tree_.add(path, since);
+  }
+
+  void follow_unsure() {
+    for (int i = 0; i < kAnchorTries && !unsure_links_.empty(); ++i) {
+      for (const std::string& path : std::exchange(unsure_links_, {})) {
+        follow(path, TreeReading::kEver);
+      }
+    }
+  }
+
+  void drop_link(const std::string& path) {
+    links_.erase(path);
+    const auto anchors = link_anchors_.extract(path);
+    if (!anchors.empty()) release(anchors.mapped());
+  }
+
+  /// Ends the watch of those folders that nothing needs any more.
+  void release(const std::vector<std::string>& anchors) {
+    for (const std::string& folder : anchors) {
+      const bool is_needed =
+          anchors_.contains(folder) || read_.contains(folder) ||
+          std::any_of(link_anchors_.begin(), link_anchors_.end(), [&](const auto& link) {
+            return std::find(link.second.begin(), link.second.end(), folder) != link.second.end();
+          });
+      if (!is_needed) watches_.remove(folder);
+    }
+  }
+
+  bool is_behind_link(const std::string& folder) const {
+    for (std::string path = folder; !path.empty(); path = parent_of(path)) {
+      if (links_.find(path) != nullptr && !is_root(path)) return true;
+    }
+    return false;
+  }
+
+  void note_link_problem(const std::string& path, std::size_t max, std::string_view what) {
+    if (!link_problem_.empty()) return;
+    link_problem_ = fmt::format(
+        "changes behind {} and other links are not seen: {} {}; leave some out with --watch "
+        "'!NAME'",
+        path, max, what);
+  }
+
+  const std::string& problem() const {
+    return watches_.problem().empty() ? link_problem_ : watches_.problem();
   }
 
   // ---- the reading, step by step
@@ -159,8 +291,9 @@ class FileWatch::Watcher {
     const std::string* const next = watches_.next_after(*checked_to_);
     if (next == nullptr) {
       checked_to_.reset();
+      drop_unwanted_links();
       // What was refused before may find room now.
-      if (std::exchange(has_removed_, false) && !watches_.problem().empty()) look_again();
+      if (std::exchange(has_removed_, false) && !problem().empty()) look_again();
       return;
     }
     checked_to_ = *next;
@@ -169,9 +302,17 @@ class FileWatch::Watcher {
 
   void leave_out(const std::string& folder) {
     read_.erase(folder);
-    if (anchors_.contains(folder)) return;
-    watches_.remove(folder);
-    has_removed_ = true;
+    linked_.erase(folder);
+    release({folder});
+    if (!watches_.contains(folder)) has_removed_ = true;
+  }
+
+  void drop_unwanted_links() {
+    std::vector<std::string> unwanted;
+    for (const auto& [path, target] : links_.all()) {
+      if (!wants(path, target)) unwanted.push_back(path);
+    }
+    for (const std::string& path : unwanted) drop_link(path);
   }
 
   // ---- the watches
@@ -189,6 +330,13 @@ class FileWatch::Watcher {
   }
 
   TreeReading::Watched watch_before_reading(const std::string& folder) {
+    if (!read_.contains(folder) && is_behind_link(folder)) {
+      if (linked_.size() >= limits::kLinkedFoldersMax && !linked_.contains(folder)) {
+        note_link_problem(folder, limits::kLinkedFoldersMax, "folders behind links are watched");
+        return TreeReading::Watched::refused;
+      }
+      linked_.insert(folder);
+    }
     if (!watch(folder)) return TreeReading::Watched::refused;
     return read_.insert(folder).second ? TreeReading::Watched::newly
                                        : TreeReading::Watched::already;
@@ -197,16 +345,32 @@ class FileWatch::Watcher {
   /// Whether writes of this file are looked at: a rule may be in it.
   bool is_of_interest(const std::string& path) const {
     const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-    return name == kIgnoreFile || !folders_decided_by(path).empty() || takes_file(path);
+    return name == kIgnoreFile || !folders_decided_by(path).empty() || takes_file(path) ||
+           links_.is_step(path);
   }
 
   /// The folder no longer exists, and neither do the folders in it.
   void forget(const std::string& folder) {
     watches_.remove_at_or_below(folder);
     erase_at_or_below(read_, folder);
+    erase_at_or_below(linked_, folder);
+    std::vector<std::string> below;
+    for (auto link = links_.all().upper_bound(folder); link != links_.all().end(); ++link) {
+      if (link->first.starts_with(folder + '/') && !is_root(link->first)) {
+        below.push_back(link->first);
+      }
+    }
+    for (const std::string& path : below) drop_link(path);
+    if (links_.find(folder) != nullptr) unsure_links_.insert(folder);
+    unsure_links_.merge(links_.through(folder));
     tree_.forget(folder);
     filter_.forget(folder);
     are_roots_unsure_ = are_roots_unsure_ || leads_to_root(folder);
+  }
+
+  bool is_root(const std::string& path) const {
+    const auto all = roots();
+    return std::find(all.begin(), all.end(), path) != all.end();
   }
 
   bool leads_to_root(std::string_view path) const {
@@ -218,6 +382,7 @@ class FileWatch::Watcher {
   /// An ignore file has changed, or events were lost.
   void look_again() {
     watches_.clear_problem();
+    link_problem_.clear();
     for (const std::string& root : roots()) {
       if (!is_folder(root) || !takes_folder(root)) continue;
       read_ignore_files_above(root, filter_);
@@ -231,9 +396,11 @@ class FileWatch::Watcher {
   void on_lost() {
     note("(more files than the system reported)");
     are_rules_unsure_ = are_roots_unsure_ = true;
+    for (const auto& [path, target] : links_.all()) unsure_links_.insert(path);
   }
 
   void on_pause() {
+    follow_unsure();
     if (std::exchange(are_roots_unsure_, false)) find_roots(TreeReading::kEver);
     if (std::exchange(are_rules_unsure_, false)) look_again();
     go_on();
@@ -246,6 +413,7 @@ class FileWatch::Watcher {
     }
     const std::string path = event.folder + '/' + event.name;
     if (is_added(event.what) && leads_to_root(path)) are_roots_unsure_ = true;
+    unsure_links_.merge(links_.through(path));
     if (event.is_folder) {
       on_folder(event.what, path);
       return;
@@ -257,6 +425,9 @@ class FileWatch::Watcher {
     filter_.on_file(path);
     // A link that was created anew may lead elsewhere.
     if (event.what != What::written && watches_.contains(path)) forget(path);
+    if (is_added(event.what) && (takes_file(path) || takes_folder(path)) && is_link(path)) {
+      unsure_links_.insert(path);
+    }
     note_file(path, event.what == What::created);
   }
 
@@ -297,11 +468,10 @@ class FileWatch::Watcher {
       if (!fact.files.empty()) events_.on_changed(std::move(fact));
     }
     if (is_reading()) return;
-    const auto others = std::count_if(anchors_.begin(), anchors_.end(), [this](const auto& folder) {
-      return !read_.contains(folder) && watches_.contains(folder);
+    const auto folders = std::count_if(read_.begin(), read_.end(), [this](const auto& folder) {
+      return watches_.contains(folder);
     });
-    fact::WatchChanged extent{watches_.size() - static_cast<std::size_t>(others),
-                              watches_.problem()};
+    fact::WatchChanged extent{static_cast<std::size_t>(folders), problem()};
     if (extent.problem.empty()) extent.unmatched = filter_.unmatched();
     if (told_ == extent) return;
     told_ = extent;
@@ -323,15 +493,25 @@ class FileWatch::Watcher {
   /// Folders that are watched because a root is in them, or would appear in them.
   std::set<std::string> anchors_;
   std::set<std::string> found_roots_;
+  FollowedLinks links_;
+  /// The folders that are watched because a link leads through them.
+  std::map<std::string, std::vector<std::string>> link_anchors_;
+  /// What may lead elsewhere now.
+  std::set<std::string> unsure_links_;
+  /// The watched folders that are reached through links.
+  std::set<std::string> linked_;
+  std::string link_problem_;
   bool are_roots_unsure_ = false;
   bool are_rules_unsure_ = false;
 
-  TreeReading tree_{filter_,
-                    {[this](const std::string& folder) { return watch_before_reading(folder); },
-                     [this](const std::string& folder) { leave_out(folder); },
-                     [this](const std::string& folder) { watches_.choose_files(folder); },
-                     [this](const std::string& path) { note_file(path); },
-                     [this](const std::string& folder) { note(folder + '/'); }}};
+  TreeReading tree_{
+      filter_,
+      {[this](const std::string& folder) { return watch_before_reading(folder); },
+       [this](const std::string& folder) { leave_out(folder); },
+       [this](const std::string& folder) { watches_.choose_files(folder); },
+       [this](const std::string& path) { note_file(path); },
+       [this](const std::string& folder) { note(folder + '/'); },
+       [this](const std::string& path, TreeReading::Stamp since) { on_link(path, since); }}};
   /// Set while the watches are compared with new rules: the last folder that was compared.
   std::optional<std::string> checked_to_;
   /// Whether this comparison has ended a watch.

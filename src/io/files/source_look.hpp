@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -35,7 +37,8 @@ inline constexpr Milliseconds kSourceClockMargin{2000};
 /// Looks for changes in the sources of one running child: its own file, the program behind a script
 /// of a shell and, if an interpreter runs one of the two, the files with the same ending that the
 /// arguments name or that are below the folder of this file. Ignored files and folders are left
-/// out, and so are hidden folders and links to folders. A deleted file counts as changed.
+/// out, and so are hidden folders and links to a folder that contains the link. Other links are
+/// followed, and a new link counts as changed. A deleted file counts as changed.
 class SourceLook {
  public:
   struct Change {
@@ -66,6 +69,7 @@ class SourceLook {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
 
+  static Stamp stamp_of(const struct stat& status);
   static std::optional<Stamp> stamp_of(const std::string& path);
   void add_arguments(const LaunchRequest& request);
   std::string name_of(const std::string& path) const;

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/files/source_look.hpp"
 #include "io/system/platform.hpp"
@@ -133,9 +134,13 @@ void SourceLook::see_entry(WallTime now) {
   const std::string name = entry_->path().filename().string();
   const std::string path = folder_ + '/' + name;
   std::error_code error;
-  if (entry_->is_directory(error) && !entry_->is_symlink(error)) {
+  if (entry_->is_directory(error)) {
+    const bool is_link = entry_->is_symlink(error);
+    const bool is_taken = !name.starts_with('.') && filter_->takes_folder(path) &&
+                          !(is_link && leads_above_itself(path));
+    if (is_link && is_taken && !seen_.contains(path)) see(path, now);
     // The folders nearest to the script are seen first.
-    if (name.starts_with('.') || !filter_->takes_folder(path)) {
+    if (!is_taken) {
       // Nothing in it is looked at.
     } else if (folder_count_ < limits::kSourceFoldersMax) {
       ++folder_count_;
@@ -150,14 +155,26 @@ void SourceLook::see_entry(WallTime now) {
   if (error) entry_ = {};
 }
 
-std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
-  const timespec modified = platform::written_at(found);
+SourceLook::Stamp SourceLook::stamp_of(const struct stat& status) {
+  const timespec modified = platform::written_at(status);
   const auto since_epoch =
       std::chrono::seconds(modified.tv_sec) + std::chrono::nanoseconds(modified.tv_nsec);
-  return Stamp{WallTime(std::chrono::duration_cast<WallTime::duration>(since_epoch)),
-               static_cast<std::uint64_t>(found.st_size), found.st_ino};
+  return {WallTime(std::chrono::duration_cast<WallTime::duration>(since_epoch)),
+          static_cast<std::uint64_t>(status.st_size), status.st_ino};
+}
+
+std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
+  struct stat link {};
+  if (lstat(path.c_str(), &link) != 0) return std::nullopt;
+  struct stat found = link;
+  const bool is_link = S_ISLNK(link.st_mode);
+  if (is_link && stat(path.c_str(), &found) != 0) return std::nullopt;
+  // Of a folder only the link counts, since the files in it are seen themselves.
+  if (is_link && S_ISDIR(found.st_mode)) return stamp_of(link);
+  if (!S_ISREG(found.st_mode)) return std::nullopt;
+  Stamp stamp = stamp_of(found);
+  if (is_link) stamp.modified = std::max(stamp.modified, stamp_of(link).modified);
+  return stamp;
 }
 
 void SourceLook::see(const std::string& path, WallTime now) {

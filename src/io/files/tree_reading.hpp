@@ -34,7 +34,7 @@ inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
 /// the files that have changed since a given time. Each folder is given to `watch` before its
 /// entries are read, so that a change is found here, or seen by the watch, or both. The filter
 /// learns the ignore files, the folders that tools have made and the names of the files on the way.
-/// Links are not followed, except by `add`.
+/// Links are only told, and followed by `add`.
 ///
 /// The clock of a file system advances in ticks of up to 10 ms. A change in the tick of the given
 /// time has an earlier time, so it is not found.
@@ -62,6 +62,8 @@ class TreeReading {
     std::function<void(const std::string& path)> on_changed;
     /// A file or a folder is gone from this folder. Its name is not known.
     std::function<void(const std::string& folder)> on_lost;
+    /// There is this link. Changes since then count.
+    std::function<void(const std::string& path, Stamp since)> on_link;
   };
 
   TreeReading(WatchFilter& filter, Events events);

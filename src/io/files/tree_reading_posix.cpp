@@ -104,6 +104,7 @@ void TreeReading::read_entry() {
   filter_.on_file(path);
   const bool was_unseen = folder_->watched == Watched::newly && has_changed;
   if (folder_->since == kEver || was_unseen) events_.on_changed(path);
+  if (S_ISLNK(status.st_mode)) events_.on_link(path, folder_->since);
 }
 
 void TreeReading::finish_folder() {
