@@ -514,6 +514,20 @@ TEST_F(FileWatchTest, ALinkToTheBinaryIsFollowedAnew) {
   EXPECT_THAT(written("two/server", "2"), Contains("two/server"));
 }
 
+TEST_F(FileWatchTest, ALinkFarAboveTheBinaryMayLeadElsewhere) {
+  base_.write("1/usr/bin/server", "1", 0755);
+  base_.write("2/usr/bin/server", "1", 0755);
+  fs::create_directory_symlink("1", base_ / "current");
+  watch({});
+  watch_->set_binary(base_ / "current/usr/bin/server");
+  EXPECT_THAT(changed_by([&] {
+                fs::create_directory_symlink("2", base_ / "next");
+                move("next", "current");
+              }),
+              Contains("current/usr/bin/server"));
+  EXPECT_THAT(usable_, Contains("current/usr/bin/server"));
+}
+
 TEST_F(FileWatchTest, TheFilesOfANamedFolderAreNotReportedWhenTheIgnoreRulesChange) {
   base_.write("vendor/keep/a.c", "1");
   watch({".", "vendor/keep"});
