@@ -101,7 +101,8 @@ std::string reason_against_call(const Json& tool) {
 std::string failure_of(DoctorSession& session, const Json& status) {
   std::string failure = text_in(member(status, "lastFailure"), "what");
   if (failure.empty()) failure = text_in(status, "summary");
-  const std::string errors = session.text_of("child_stderr", {{"lines", 100}});
+  const std::string errors =
+      session.text_of("child_stderr", {{"lines", 100}, {"since_spawn", true}});
   for (const std::string_view line : last_words(errors, 1)) failure += fmt::format(": {}", line);
   return failure;
 }

@@ -184,7 +184,8 @@ void add_discovery(const DoctorFacts& facts, FindingList& findings) {
           "eras",
           fmt::format("{}, but the server {} server/discover, with which clients of 2026-07-28 "
                       "begin",
-                      opened, facts.discovery == Discovery::ended ? "ends on" : "does not answer"),
+                      opened,
+                      facts.discovery == Discovery::ended ? "ends on" : "did not answer in time"),
           "answer unknown methods with the error -32601");
       return;
   }

@@ -60,6 +60,28 @@ TEST_F(BridgeLintTest, AListThatTheClientGetsIsLinted) {
   EXPECT_EQ(first_text(), line(kBadToolFinding));
 }
 
+TEST_F(BridgeLintTest, AResultThatHasNoListIsLinted) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  done();
+  child(1, result("#1", R"json({"tools":null})json"));
+  done();
+  EXPECT_EQ(status(2)["lint"][0],
+            "tools/list: tools is not of type array, so clients drop the whole list");
+}
+
+TEST_F(BridgeLintTest, TheListOfTemplatesIsLintedWhenTheClientGetsIt) {
+  open_session();
+  client(request(1, "resources/templates/list"));
+  child(1, result(1, R"json({"resourceTemplates":[{"name":"a"}],"nextCursor":7})json"));
+  done();
+  const auto lint = status(2)["lint"];
+  ASSERT_EQ(lint.size(), 2u);
+  EXPECT_THAT(lint[0].get<std::string>(), StartsWith("resources/templates/list: nextCursor"));
+  EXPECT_THAT(lint[1].get<std::string>(), StartsWith("resource template \"a\": it has no member"));
+}
+
 TEST_F(BridgeLintTest, AFindingInAResultIsToldInTheNextResult) {
   server.tools = {with_output("add"), tool("echo")};
   open_session();

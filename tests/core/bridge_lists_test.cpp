@@ -73,6 +73,23 @@ TEST_F(BridgeListsTest, AListToWhichNoToolIsAddedStaysAsItIs) {
   EXPECT_THAT(done(), ElementsAre("client " + list));
 }
 
+TEST_F(BridgeListsTest, ACursorThatIsNullIsLeftOut) {
+  open_session();
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"json({"prompts":[], "nextCursor" : null ,"n":1})json", R"json({"prompts":[], "n":1})json"},
+      {R"json({"prompts":[], "next\u0043ursor":null })json", R"json({"prompts":[] })json"},
+      {R"json({"nextCursor":null,"prompts":[]})json", R"json({"prompts":[]})json"},
+      {R"json({"nextCursor":null})json", R"json({"nextCursor":null})json"},
+      {R"json({"nextCursor":null,"prompts":[],"nextCursor":null})json",
+       R"json({"nextCursor":null,"prompts":[],"nextCursor":null})json"}};
+  int id = 0;
+  for (const auto& [written, passed] : cases) {
+    client(request(++id, "prompts/list"));
+    child(1, result(id, written));
+    EXPECT_THAT(client_got(), ElementsAre(result(id, passed)));
+  }
+}
+
 TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
   open_session();
   client(request(1, "tools/list", R"json({"cursor":null})json"));

@@ -11,11 +11,27 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(JsPatternTest, APatternOfJavaScriptHasNoDefect) {
-  for (const std::string pattern :
-       {"", "^a.b$", "a|b|", "(a)(?:b)(?<c>d)\\1\\k<c>", "(?=a)(?!b)(?<=c)(?<!d)", "a*b+?c??d{2}",
-        "a{2,}b{2,3}?", "[a-z\\d_-]", "[^]", "[]", "[\\-\\]^]", "[\\b]", "\\d\\D\\w\\s\\b\\B",
-        "\\x41\\u0041\\u{1F600}\\cA\\0\\t", "\\p{L}\\P{Script=Greek}", "\\.\\/\\{\\}", "é[à-ü]",
-        "(?i:a)", "[a-\\x7a]"}) {
+  for (const std::string pattern : {"",
+                                    "^a.b$",
+                                    "a|b|",
+                                    "(a)(?:b)(?<c>d)\\1\\k<c>",
+                                    "(?=a)(?!b)(?<=c)(?<!d)",
+                                    "a*b+?c??d{2}",
+                                    "a{2,}b{2,3}?",
+                                    "[a-z\\d_-]",
+                                    "[^]",
+                                    "[]",
+                                    "[\\-\\]^]",
+                                    "[\\b]",
+                                    "\\d\\D\\w\\s\\b\\B",
+                                    "\\x41\\u0041\\u{1F600}\\cA\\0\\t",
+                                    "\\p{L}\\P{Script=Greek}",
+                                    "\\.\\/\\{\\}",
+                                    "é[à-ü]",
+                                    "(?i:a)",
+                                    "[a-\\x7a]",
+                                    "[\\uD83D\\uDE00-\\uD83D\\uDE4F]",
+                                    "(?<\\u0061>x)\\k<a>"}) {
     EXPECT_EQ(js_pattern_defect(pattern), "") << pattern;
   }
 }
@@ -47,6 +63,8 @@ TEST(JsPatternTest, WhatJavaScriptDoesNotReadIsNamed) {
       {"\\2(a)", "refers to group 2"},
       {"\\k<b>", "refers to a group b"},
       {"(?<1>a)", "a group without a valid name"},
+      {"(?<a>x)(?<a>y)", "two groups with the name a"},
+      {"[\\uDE4F-\\uD83D]", "a range in [] that is out of order"},
       {"\\p", "a \\p without {}"},
       {"\\x4", "a \\x without a number"},
       {"\\u{110000}", "a \\u without a number"},

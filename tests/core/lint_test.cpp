@@ -124,6 +124,21 @@ TEST(LintTest, ATextInJsonMustMeanTheSameAsTheStructuredContent) {
   EXPECT_THAT(lint(beside_text("3", R"json({"sum":4})json"), ""), ElementsAre(kTextDiffers));
 }
 
+TEST(LintTest, MembersThatAreNullNeedNotStandInBoth) {
+  EXPECT_THAT(lint(beside_text(R"json({"a":1,"b":null})json", R"json({"a":1})json")), IsEmpty());
+  EXPECT_THAT(lint(beside_text(R"json({"a":[{}]})json", R"json({"a":[{"b":null}]})json")),
+              IsEmpty());
+}
+
+TEST(LintTest, APatternThatTakesLongToCompileIsNotChecked) {
+  const auto with_pattern = [](const std::string& pattern) {
+    return R"json({"type":"object","properties":{"a":{"pattern":")json" + pattern + "\"}}}";
+  };
+  const std::string value = structured(R"json({"a":"?"})json");
+  EXPECT_THAT(lint(value, with_pattern("^[a-z]{1,100}$")), SizeIs(1));
+  EXPECT_THAT(lint(value, with_pattern("^[\\\\p{L}\\\\p{N} ]{1,100}$")), IsEmpty());
+}
+
 TEST(LintTest, ATextThatIsNoJsonIsNotCompared) {
   for (const std::string text : {"three", "", "{\"a\":1", "{} {}"}) {
     EXPECT_THAT(lint(beside_text(text, R"json({"a":2})json"), ""), IsEmpty()) << text;

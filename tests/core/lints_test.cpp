@@ -146,6 +146,12 @@ TEST_F(LintsTest, FindingsInResultsHaveABound) {
   EXPECT_FALSE(takes_result("a", {"more"}));
 }
 
+TEST_F(LintsTest, FindingsThatDifferByAnIndexAreOne) {
+  EXPECT_TRUE(takes_result("a", {"content[0].n is 1"}));
+  EXPECT_FALSE(takes_result("a", {"content[12].n is 1"}));
+  EXPECT_TRUE(takes_result("a", {"content[0].n is 2"}));
+}
+
 TEST_F(LintsTest, FindingsOfTheListsStandFirst) {
   lints_.on_finding("else");
   lints_.on_items(Method::prompts_list, {"a prompt"});

@@ -97,8 +97,9 @@ TEST(ListLintTest, AnOutputSchemaThatNoClientCanUseIsLeftOut) {
                   "Schema does not know, so the official TypeScript client drops the whole "
                   "list; mcp-sitter leaves the outputSchema out"));
   EXPECT_TRUE(json_same(found.kept.value_or(""), "[" + tool("t") + "]"));
-  EXPECT_THAT(lint({tool("t", R"json(,"outputSchema":)json" + with_reference(R"json("a")json"))}),
-              ElementsAre(HasSubstr("outputSchema has the $ref a, which leads out of it")));
+  EXPECT_THAT(
+      lint({tool("t", R"json(,"outputSchema":)json" + with_reference(R"json("a")json"))}),
+      ElementsAre(HasSubstr("outputSchema has the $ref a at properties.x.items, which leads out")));
 }
 
 TEST(ListLintTest, OtherListsAreLintedToo) {
@@ -149,8 +150,13 @@ TEST(ListLintTest, WhatStandsAroundTheItemsIsLinted) {
   };
   EXPECT_EQ(lint_around(R"json({"tools":[7],"nextCursor":"a","more":null})json"), "");
   EXPECT_EQ(lint_around(R"json({"tools":[],"nextCursor":null})json"),
-            "tools/list: nextCursor is not of type string, so clients drop the whole list; "
-            "mcp-sitter leaves it out");
+            "tools/list: nextCursor is null, so clients drop the whole list; mcp-sitter leaves it "
+            "out");
+  EXPECT_EQ(lint_around(R"json({"nextCursor":null,"tools":[],"nextCursor":null})json"),
+            "tools/list: nextCursor is not of type string, so clients drop the whole list");
+  EXPECT_EQ(lint_around(R"json({"nextCursor":null})json"),
+            "tools/list: the result has no member `tools`, so clients drop the whole list");
+  EXPECT_NE(lint_around(R"json({"tools":[],"nextCursor":null,"n":1e400})json"), "");
   EXPECT_EQ(lint_around(R"json({"tools":[],"nextCursor":7})json"),
             "tools/list: nextCursor is not of type string, so clients drop the whole list");
   EXPECT_EQ(lint_around(R"json({"tools":{}})json"),

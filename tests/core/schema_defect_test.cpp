@@ -22,7 +22,11 @@ TEST(SchemaDefectTest, ASchemaThatClientsCanUseHasNone) {
        R"json({"type":"string","nullable":true,"pattern":"^a$","minLength":1,"format":"other"})json",
        R"json({"items":[{"type":"string"}],"additionalItems":false,"dependencies":{"a":["b"]}})json",
        R"json({"patternProperties":{"(":{}},"type":""})json",
-       R"json({"properties":{"a":{"$ref":"#"}}})json", R"json({"then":{"x":1},"else":true})json"}) {
+       R"json({"properties":{"a":{"$ref":"#"}}})json",
+       R"json({"properties":{"a":{"$id":"http://e.org/a","properties":{"b":{"$ref":"#/$defs/c"}},"$defs":{"c":{}}}}})json",
+       R"json({"$ref":"http://json-schema.org/draft-07/schema#"})json",
+       R"json({"$defs":{"unused":{"$ref":"other.json"}},"if":{"type":"int"},"additionalItems":{"type":"int"}})json",
+       R"json({"anyOf":[{"type":"int"},{}]})json", R"json({"then":{"x":1},"else":true})json"}) {
     EXPECT_EQ(schema_defect(schema), "") << schema;
   }
 }
@@ -51,6 +55,13 @@ TEST(SchemaDefectTest, WhatNoClientCanUseIsNamedWithItsPlace) {
       {R"json({"items":null})json", "has `items` that is not an object, an array or a boolean"},
       {R"json({"items":[{"minimum":"1"}]})json", "has `minimum` at items[0] that is not a number"},
       {R"json({"anyOf":[null]})json", "has null at anyOf[0] where a schema belongs"},
+      {R"json({"properties":{"a":{"$ref":"#/properties/b"},"b":{"$ref":"#/properties/a"}}})json",
+       "has the $ref #/properties/b at properties.a, which leads to itself"},
+      {R"json({"properties":{"a":{"$id":"a","$ref":"#/$defs/c"}},"$defs":{"c":{}}})json",
+       "which leads to nothing"},
+      {R"json({"patternProperties":{"(":false}})json", "has the pattern"},
+      {R"json({"format":5})json", "has `format` that is not a string"},
+      {R"json({"type":[],"nullable":true})json", "has `nullable` without"},
       {R"json({"nullable":true})json", "has `nullable` without a `type`"},
       {R"json({"items":{"id":"a"}})json", "has the keyword id at items, which is $id"},
       {R"json({"properties":[]})json", "has `properties` that is not an object"},
@@ -60,10 +71,10 @@ TEST(SchemaDefectTest, WhatNoClientCanUseIsNamedWithItsPlace) {
   }
 }
 
-TEST(SchemaDefectTest, ASchemaThatRefersToItselfIsReadOnce) {
-  EXPECT_EQ(schema_defect(R"json({"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},)json"
-                          R"json("b":{"$ref":"#/$defs/a"}}})json"),
-            "");
+TEST(SchemaDefectTest, ManyReferencesToAnAnchorAreReadAtOnce) {
+  std::string parts = R"json({"$anchor":"a"})json";
+  for (int i = 0; i < 4000; ++i) parts += R"json(,{"$ref":"#a"})json";
+  EXPECT_EQ(schema_defect(R"json({"allOf":[)json" + parts + "]}"), "");
 }
 
 }  // namespace

@@ -2,22 +2,14 @@
 
 #include <re2/re2.h>
 
-#include <cstdint>
-
 #include "core/base/text.hpp"
 
 namespace sitter {
-namespace {
 
-// Without this bound, RE2 would use up to 8 MiB for a pattern like (x{1000}){1000}.
-constexpr std::int64_t kPatternBytesMax = 2 * 1024 * 1024;
-
-}  // namespace
-
-LinePattern::LinePattern(const std::string& pattern) {
+LinePattern::LinePattern(const std::string& pattern, std::int64_t memory) {
   if (pattern.empty()) return;
   re2::RE2::Options options(re2::RE2::Quiet);
-  options.set_max_mem(kPatternBytesMax);
+  options.set_max_mem(memory);
   expression_ = std::make_shared<const re2::RE2>(pattern, options);
   if (!expression_->ok()) {
     complaint_ = "is not a valid RE2 pattern: " + one_line(expression_->error());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +16,11 @@ namespace sitter {
 /// matches every line.
 class LinePattern {
  public:
-  explicit LinePattern(const std::string& pattern);
+  /// How many bytes RE2 may use for the pattern. Without a bound, it would use up to 8 MiB for one
+  /// like (x{1000}){1000}.
+  static constexpr std::int64_t kMemory = 2 * 1024 * 1024;
+
+  explicit LinePattern(const std::string& pattern, std::int64_t memory = kMemory);
 
   /// A sentence that says what is wrong with the pattern; empty if nothing is.
   const std::string& complaint() const { return complaint_; }

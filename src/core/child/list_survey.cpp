@@ -95,6 +95,7 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
   list->server_info = member(meta, kMetaServerInfo);
   if (!is_array(items)) {
     list->state = State::failed;
+    if (answer.result.size() <= limits::kFrameBytesMax) list->frame = answer.result;
     return true;
   }
   list->bytes += items.size();

@@ -67,7 +67,7 @@ class ListSurvey {
     Answer answer = Answer::none;
     /// The raw text of the array of each page.
     std::vector<std::string> pages;
-    /// The last raw result, with an empty array. Empty if that has more than
+    /// The last raw result, with an empty array if it has one. Empty if that has more than
     /// `limits::kFrameBytesMax` bytes.
     std::string frame;
     std::string id;

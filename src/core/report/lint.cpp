@@ -76,14 +76,28 @@ bool holds(const json& whole, const std::string& text, const json& meaning) {
          });
 }
 
+void leave_out_nulls(json& value) {
+  if (!value.is_structured()) return;
+  for (auto at = value.begin(); at != value.end();) {
+    if (value.is_object() && at->is_null()) {
+      at = value.erase(at);
+    } else {
+      leave_out_nulls(*at++);
+    }
+  }
+}
+
 void lint_text(std::string_view content, std::string_view structured, Findings& findings) {
   const auto text = only_text(content);
   if (!text || !has_json_grammar(*text)) return;
   for (const std::string_view value : {std::string_view(*text), structured}) {
     if (is_nested_deeper(value, limits::kNestingMax)) return;
   }
-  const json meaning = json::parse(*text, nullptr, false);
-  const json whole = json::parse(structured.begin(), structured.end(), nullptr, false);
+  json meaning = json::parse(*text, nullptr, false);
+  json whole = json::parse(structured.begin(), structured.end(), nullptr, false);
+  // Some servers leave them out of one of the two.
+  leave_out_nulls(meaning);
+  leave_out_nulls(whole);
   // The parser refuses numbers that no double can hold.
   if (meaning.is_discarded() || whole.is_discarded() || holds(whole, *text, meaning)) return;
   findings.add(

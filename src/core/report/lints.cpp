@@ -4,10 +4,26 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/report/lint_findings.hpp"
 #include "core/report/list_lint.hpp"
 
 namespace sitter {
+
+namespace {
+
+/// "content[2].text" as "content[].text".
+std::string without_indices(std::string_view finding) {
+  std::string text;
+  bool is_index = false;
+  for (const char c : finding) {
+    is_index = c == '[' || (is_index && is_ascii_digit(c));
+    if (!is_index || c == '[') text += c;
+  }
+  return text;
+}
+
+}  // namespace
 
 void Lints::on_serving(Generation gen) {
   if (std::exchange(gen_, gen) == gen) return;
@@ -51,8 +67,10 @@ bool Lints::on_finding(std::string finding) {
 
 void Lints::add(std::string finding) {
   const bool has_room = in_results_.size() < limits::kLintFindingsMax;
-  const bool is_known =
-      std::find(in_results_.begin(), in_results_.end(), finding) != in_results_.end();
+  // The wrong one of many items may be another one each time.
+  const bool is_known = std::any_of(
+      in_results_.begin(), in_results_.end(),
+      [&](const std::string& one) { return without_indices(one) == without_indices(finding); });
   if (has_room && !is_known) in_results_.push_back(std::move(finding));
 }
 

@@ -140,6 +140,10 @@ ListLint lint_list(Method method, Revision revision, std::string_view items, Fin
 std::string lint_page(Method method, Revision revision, std::string_view result) {
   const Kind& kind = kind_of(method);
   if (!is_object(result)) return {};
+  if (!needless_cursor(method, result).empty()) {
+    return fmt::format("{}: nextCursor is null, {}; mcp-sitter leaves it out", method_name(method),
+                       kDropped);
+  }
   std::vector<std::string> parts;
   for (const JsonMember& one : json_members(result)) {
     const bool is_list = one.key == kind.items && is_array(one.value);
@@ -149,10 +153,21 @@ std::string lint_page(Method method, Revision revision, std::string_view result)
   if (page.size() > limits::kLintResultMax) return {};
   const auto violation = protocol_violation(revision, kind.page_definition, page);
   if (!violation) return {};
-  const bool is_left_out =
-      violation->place == "nextCursor" && member(result, "nextCursor") == "null";
-  return fmt::format("{}: {}, {}{}", method_name(method), words_of(*violation, "the result"),
-                     kDropped, is_left_out ? "; mcp-sitter leaves it out" : "");
+  return fmt::format("{}: {}, {}", method_name(method), words_of(*violation, "the result"),
+                     kDropped);
+}
+
+std::string_view needless_cursor(Method method, std::string_view result) {
+  std::string_view cursor;
+  bool has_items = false;
+  for (const JsonMember& one : json_members(result)) {
+    has_items = has_items || one.key == items_name(method);
+    if (one.key != "nextCursor") continue;
+    // Which of two counts, is for the client to say.
+    if (!cursor.empty() || one.value != "null") return {};
+    cursor = one.value;
+  }
+  return has_items ? cursor : std::string_view();
 }
 
 std::string_view items_name(Method method) { return kind_of(method).items; }

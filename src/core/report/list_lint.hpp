@@ -45,6 +45,10 @@ ListLint lint_list(Method method, Revision revision, std::string_view items, Fin
 /// with any items.
 std::string lint_page(Method method, Revision revision, std::string_view result);
 
+/// The raw value of `nextCursor` if it is null and can be left out of the result of a page, which
+/// has items; otherwise empty.
+std::string_view needless_cursor(Method method, std::string_view result);
+
 /// The name of the member of the result that has the items.
 std::string_view items_name(Method method);
 

@@ -90,7 +90,8 @@ void News::amend_compared(const std::vector<ListSurvey::List>& lists) {
 
 /// Finds what clients refuse in a list, and takes it out.
 void News::lint_pages(ListSurvey::List& list) {
-  if (list.state != ListSurvey::List::State::complete || !lints_.is_on()) return;
+  const bool is_complete = list.state == ListSurvey::List::State::complete;
+  if (!lints_.is_on() || (!is_complete && list.frame.empty())) return;
   const Method method = list_method(list.kind);
   std::vector<std::string> around;
   if (!list.repeated_cursor.empty()) {
@@ -110,7 +111,9 @@ void News::lint_pages(ListSurvey::List& list) {
     if (lint.kept) page = std::move(*lint.kept);
   }
   const bool has_more = lints_.on_pages(method, std::move(around));
-  if (lints_.on_items(method, std::move(within)) || has_more) notices_.on_news();
+  if ((is_complete && lints_.on_items(method, std::move(within))) || has_more) {
+    notices_.on_news();
+  }
 }
 
 /// Tells the client which lists have changed, by their kinds.
@@ -196,6 +199,10 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
   // Templates are not compared, so only the client's own question shows them.
   if (!child.is_retiring() && method == Method::resource_templates_list) {
     catalogs_.take_templates(kept, request.is_first_page);
+    std::string around = is_linted ? lint_page(method, revision(), result) : std::string();
+    std::vector<std::string> findings;
+    if (!around.empty()) findings.push_back(std::move(around));
+    if (lints_.on_pages(method, std::move(findings))) notices_.on_news();
   }
   const std::string& added = request.is_first_page ? more : std::string();
   if (lint.kept) {
@@ -205,7 +212,8 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
   } else if (is_array(items)) {
     edits.append(items, added);
   }
-  if (is_linted && cursor == "null") edits.remove(result, cursor);
+  const std::string_view needless = is_linted ? needless_cursor(method, result) : "";
+  if (!needless.empty()) edits.remove(result, needless);
   child.keep_cursor(cursor);
   if (request.is_stateless) expire(result, edits);
 }

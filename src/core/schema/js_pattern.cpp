@@ -31,6 +31,8 @@ class PatternReader {
       fail(fmt::format("refers to group {}, which it does not have", highest_reference_));
     }
     for (const std::string_view name : named_references_) {
+      // With escapes, a name may be spelled in several ways.
+      if (has_escaped_names_ || name.find('\\') != name.npos) break;
       if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
         fail(fmt::format("refers to a group {}, which it does not have", name));
       }
@@ -104,6 +106,10 @@ class PatternReader {
                                     c != '_' && c != '$' && c != '\\';
                            });
       if (!is_name) return fail("has a group without a valid name");
+      if (std::find(names_.begin(), names_.end(), name) != names_.end()) {
+        return fail(fmt::format("has two groups with the name {}", name));
+      }
+      has_escaped_names_ = has_escaped_names_ || name.find('\\') != name.npos;
       names_.push_back(name);
       ++group_count_;
       return;
@@ -197,9 +203,22 @@ class PatternReader {
   Escaped hex(std::size_t digits, char kind) {
     const std::string_view text = rest_.substr(0, digits);
     rest_.remove_prefix(text.size());
-    if (text.size() == digits) return code_point(text, kind);
+    if (text.size() == digits) return with_low_surrogate(code_point(text, kind));
     fail(fmt::format("has a \\{} without a number", kind));
     return {};
+  }
+
+  /// Two escapes of one character beyond 16 bits count as that character.
+  Escaped with_low_surrogate(Escaped high) {
+    if (high.character < 0xD800 || high.character > 0xDBFF || !rest_.starts_with("\\u"))
+      return high;
+    std::uint32_t low = 0;
+    const std::string_view text = rest_.substr(2, 4);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), low, 16);
+    const bool is_number = error == std::errc() && text.size() == 4 && end == text.data() + 4;
+    if (!is_number || low < 0xDC00 || low > 0xDFFF) return high;
+    rest_.remove_prefix(6);
+    return {false, 0x10000 + ((high.character - 0xD800) << 10) + (low - 0xDC00)};
   }
 
   Escaped code_point(std::string_view text, char kind) {
@@ -245,6 +264,7 @@ class PatternReader {
   std::vector<Group> groups_;
   std::vector<std::string_view> names_;
   std::vector<std::string_view> named_references_;
+  bool has_escaped_names_ = false;
   std::int64_t group_count_ = 0;
   std::int64_t highest_reference_ = 0;
 };

@@ -457,7 +457,10 @@ class JsonSchema::Checker {
 };
 
 JsonSchema::JsonSchema(std::string_view raw, Reading reading)
-    : parts_(std::make_unique<SchemaParts>(parsed(raw))), reading_(reading) {}
+    : parts_(std::make_unique<SchemaParts>(parsed(raw), reading == Reading::of_clients
+                                                            ? SchemaParts::Patterns::few
+                                                            : SchemaParts::Patterns::all)),
+      reading_(reading) {}
 
 JsonSchema::JsonSchema(JsonSchema&&) noexcept = default;
 JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;

@@ -23,7 +23,8 @@ class JsonSchema {
   enum class Reading {
     standard,  ///< `format` only annotates
     /// As the official TypeScript clients (Ajv) read it: a value must also have the `format`, if
-    /// `has_format` knows that, and `nullable` allows null.
+    /// `has_format` knows that, and `nullable` allows null. Patterns that take long to compile are
+    /// not checked.
     of_clients,
   };
 

@@ -12,12 +12,17 @@
 #include "core/schema/published.hpp"
 #include "core/schema/schema_place.hpp"
 #include "core/wire/json_view.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
 
 using Step = JsonSchema::Path::value_type;
 using Paths = std::vector<const JsonSchema::Path*>;
+
+/// An opening of this size is checked within some ten milliseconds. Lists and results have smaller
+/// bounds.
+constexpr std::size_t kValueMax = limits::kMiB;
 
 const JsonSchema& schema_of(Revision revision) {
   static const JsonSchema session{kPublishedSession, JsonSchema::Reading::of_clients};
@@ -55,7 +60,7 @@ std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
                                                         std::string_view definition,
                                                         std::string_view raw,
                                                         std::vector<JsonSchema::Path>* nulls) {
-  if (is_nested_deeper(raw, limits::kNestingMax)) return std::nullopt;
+  if (raw.size() > kValueMax || is_nested_deeper(raw, limits::kNestingMax)) return std::nullopt;
   auto violation = schema_of(revision).check(raw, fmt::format("#/$defs/{}", definition), nulls);
   if (violation && violation->is_unchecked) return std::nullopt;
   return violation;

@@ -12,8 +12,8 @@
 namespace sitter {
 
 /// What in this value does not fit a definition of the schema, as in "Tool". Nothing if it cannot
-/// be checked, or is nested deeper than `limits::kNestingMax`. `raw` must be valid JSON.
-/// `nulls` as for `JsonSchema::check`.
+/// be checked, is nested deeper than `limits::kNestingMax`, or has more than 1 MiB. `raw` must be
+/// valid JSON. `nulls` as for `JsonSchema::check`.
 std::optional<JsonSchema::Violation> protocol_violation(
     Revision revision, std::string_view definition, std::string_view raw,
     std::vector<JsonSchema::Path>* nulls = nullptr);

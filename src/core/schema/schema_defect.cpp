@@ -44,7 +44,7 @@ constexpr std::array kKeywords{
     Keyword{"maxProperties", "a number"},
     Keyword{"minProperties", "a number"},
     Keyword{"pattern", "a string"},
-    Keyword{"format", "a string or a number"},
+    Keyword{"format", "a string"},
     Keyword{"required", "an array"},
     Keyword{"uniqueItems", "a boolean"},
     Keyword{"type", "a string or an array"},
@@ -85,56 +85,78 @@ bool is_type(const Json& name) {
 /// Looks at all that Ajv compiles: what is not used, like most of `$defs`, is not read.
 class Compilation {
  public:
-  explicit Compilation(const SchemaParts& parts) : parts_(parts) {}
+  explicit Compilation(const Json& root) : root_(root), named_(root) {}
 
-  /// Empty if nothing is wrong in this part of the schema.
-  std::string defect(const Json& schema, const std::string& place) {
+  std::string defect() { return defect_of(root_, "", root_); }
+
+ private:
+  /// Empty if nothing is wrong in this part of the schema. `above` is the part in which local
+  /// references lead, unless this part has an `$id`.
+  std::string defect_of(const Json& schema, const std::string& place, const Json& above) {
     if (schema.is_null()) return fmt::format("has null{} where a schema belongs", at(place));
     if (!schema.is_object() || !seen_.insert(&schema).second) return {};
     if (schema.contains("id")) {
       return fmt::format("has the keyword id{}, which is $id since draft 6", at(place));
     }
+    const Json* const id = SchemaParts::member(schema, "$id");
+    const bool is_base =
+        id != nullptr && id->is_string() && !id->get_ref<const std::string&>().starts_with('#');
+    const Json& base = is_base ? schema : above;
     for (const Keyword& keyword : kKeywords) {
       const Json* const value = SchemaParts::member(schema, keyword.name);
       if (value == nullptr) continue;
       if (!is_one_of(*value, keyword.types)) {
         return fmt::format("has `{}`{} that is not {}", keyword.name, at(place), keyword.types);
       }
+      if (keyword.holds == Holds::value || is_unused(schema, keyword.name)) continue;
       const std::string there = place + (place.empty() ? "" : ".") + keyword.name;
-      if (auto wrong = defect_below(keyword, *value, there); !wrong.empty()) return wrong;
+      if (auto wrong = defect_below(keyword, *value, there, base); !wrong.empty()) return wrong;
     }
-    return defect_of_values(schema, place);
+    return defect_of_values(schema, place, base);
   }
 
- private:
   static std::string at(const std::string& place) {
     return place.empty() ? "" : fmt::format(" at {}", brief(place, kShownMax));
   }
 
-  std::string defect_below(const Keyword& keyword, const Json& value, const std::string& place) {
-    if (keyword.holds == Holds::value) return {};
-    if (keyword.holds == Holds::schema && !value.is_array()) return defect(value, place);
+  /// Whether Ajv compiles nothing of what this keyword holds.
+  static bool is_unused(const Json& schema, std::string_view keyword) {
+    if (keyword == "if") return !schema.contains("then") && !schema.contains("else");
+    if (keyword == "then" || keyword == "else") return !schema.contains("if");
+    if (keyword == "additionalItems") {
+      const Json* const items = SchemaParts::member(schema, "items");
+      return items == nullptr || !items->is_array();
+    }
+    if (keyword != "anyOf") return false;
+    const Json& any = schema["anyOf"];
+    return std::none_of(any.begin(), any.end(), [](const Json& one) { return one.is_null(); }) &&
+           !std::all_of(any.begin(), any.end(), has_rules);
+  }
+
+  /// Whether the schema could refuse a value. Ajv does not look at others.
+  static bool has_rules(const Json& schema) {
+    if (!schema.is_object()) return schema == false;
+    return schema.contains("const") || schema.contains("id") ||
+           std::any_of(kKeywords.begin(), kKeywords.end(),
+                       [&](const Keyword& keyword) { return schema.contains(keyword.name); });
+  }
+
+  std::string defect_below(const Keyword& keyword, const Json& value, const std::string& place,
+                           const Json& base) {
+    if (keyword.holds == Holds::schema && !value.is_array()) return defect_of(value, place, base);
     std::string wrong;
     for (const auto& [key, one] : value.items()) {
       const std::string there =
           value.is_array() ? fmt::format("{}[{}]", place, key) : fmt::format("{}.{}", place, key);
-      // Ajv does not look at the pattern for a schema that allows everything.
       if (wrong.empty() && std::string_view(keyword.name) == "patternProperties" &&
           has_rules(one)) {
         wrong = pattern_defect(key, place);
       }
       if (wrong.empty() && !(one.is_array() && keyword.holds == Holds::named_schemas)) {
-        wrong = defect(one, there);
+        wrong = defect_of(one, there, base);
       }
     }
     return wrong;
-  }
-
-  static bool has_rules(const Json& schema) {
-    return schema.is_object() &&
-           (schema.contains("const") ||
-            std::any_of(kKeywords.begin(), kKeywords.end(),
-                        [&](const Keyword& keyword) { return schema.contains(keyword.name); }));
   }
 
   static std::string pattern_defect(const std::string& pattern, const std::string& place) {
@@ -143,27 +165,31 @@ class Compilation {
     return fmt::format("has the pattern {}{} that {}", brief(pattern, kShownMax), at(place), wrong);
   }
 
-  /// The types of all values are right.
-  std::string defect_of_values(const Json& schema, const std::string& place) {
-    if (const Json* const type = SchemaParts::member(schema, "type")) {
-      // An empty text counts as no type.
-      const Json types = type->is_array() ? *type
-                         : *type == ""    ? Json::array()
-                                          : Json::array({*type});
-      const auto unknown = std::find_if_not(types.begin(), types.end(), is_type);
-      if (unknown != types.end()) {
-        return fmt::format(
-            "has the type {}{}, which JSON Schema does not know",
-            brief(unknown->dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax),
-            at(place));
-      }
-      const bool is_null = std::find(types.begin(), types.end(), "null") != types.end();
-      if (is_null && schema.value("nullable", true) == false) {
-        return fmt::format("has the type null{}, and `nullable` that is false", at(place));
-      }
-    } else if (schema.contains("nullable")) {
+  static std::string type_defect(const Json& schema, const std::string& place) {
+    const Json* const type = SchemaParts::member(schema, "type");
+    // An empty text counts as no type.
+    const Json types = type == nullptr || *type == "" ? Json::array()
+                       : type->is_array()             ? *type
+                                                      : Json::array({*type});
+    const auto unknown = std::find_if_not(types.begin(), types.end(), is_type);
+    if (unknown != types.end()) {
+      return fmt::format(
+          "has the type {}{}, which JSON Schema does not know",
+          brief(unknown->dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax),
+          at(place));
+    }
+    if (types.empty() && schema.contains("nullable")) {
       return fmt::format("has `nullable`{} without a `type`", at(place));
     }
+    const bool is_null = std::find(types.begin(), types.end(), "null") != types.end();
+    return is_null && schema.value("nullable", true) == false
+               ? fmt::format("has the type null{}, and `nullable` that is false", at(place))
+               : std::string();
+  }
+
+  /// The types of all values are right.
+  std::string defect_of_values(const Json& schema, const std::string& place, const Json& base) {
+    if (auto wrong = type_defect(schema, place); !wrong.empty()) return wrong;
     if (const Json* const values = SchemaParts::member(schema, "enum"); values && values->empty()) {
       return fmt::format("has an empty `enum`{}", at(place));
     }
@@ -173,54 +199,60 @@ class Compilation {
       }
     }
     const Json* const reference = SchemaParts::member(schema, "$ref");
-    return reference == nullptr ? "" : defect_of_reference(reference->get<std::string>(), place);
+    return reference == nullptr ? ""
+                                : defect_of_reference(reference->get<std::string>(), place, base);
   }
 
-  std::string defect_of_reference(const std::string& reference, const std::string& place) {
-    const bool is_pointer = reference == "#" || reference.starts_with("#/");
-    const Json* const target =
-        is_pointer ? parts_.target(reference == "#/" ? "#" : reference) : anchored(reference);
-    if (target != nullptr) return defect(*target, reference);
-    if (!is_pointer && !reference.starts_with('#')) return {};
-    return fmt::format("has the $ref {}{}, which leads to nothing", brief(reference, kShownMax),
-                       at(place));
-  }
-
-  /// The part with this `$anchor`, or with this fragment as its `$id`.
-  const Json* anchored(const std::string& reference) const {
-    return reference.starts_with('#') ? anchored_below(*parts_.root, reference) : nullptr;
-  }
-
-  static const Json* anchored_below(const Json& part, const std::string& reference) {
-    if (!part.is_structured()) return nullptr;
-    for (const char* const keyword : {"$anchor", "$dynamicAnchor", "$id"}) {
-      const Json* const name = part.is_object() ? SchemaParts::member(part, keyword) : nullptr;
-      if (name != nullptr && name->is_string() &&
-          (*name == reference || *name == reference.substr(1))) {
-        return &part;
-      }
+  std::string defect_of_reference(const std::string& reference, const std::string& place,
+                                  const Json& base) {
+    if (!reference.starts_with('#')) {
+      if (named_.may_have(reference)) return {};
+      return fmt::format("has the $ref {}{}, which leads out of it", brief(reference, kShownMax),
+                         at(place));
     }
-    for (const Json& one : part) {
-      if (const Json* const found = anchored_below(one, reference)) return found;
+    const Json* const target = target_of(reference, base);
+    if (target == nullptr) {
+      return fmt::format("has the $ref {}{}, which leads to nothing", brief(reference, kShownMax),
+                         at(place));
     }
-    return nullptr;
+    std::set<const Json*> passed;
+    for (const Json* next = target; next != nullptr && is_only_reference(*next);
+         next = target_of((*next)["$ref"].get<std::string>(), base)) {
+      if (passed.insert(next).second) continue;
+      return fmt::format("has the $ref {}{}, which leads to itself", brief(reference, kShownMax),
+                         at(place));
+    }
+    return defect_of(*target, reference, base);
   }
 
-  const SchemaParts& parts_;
+  static bool is_only_reference(const Json& schema) {
+    if (!schema.is_object() || schema.contains("const")) return false;
+    const Json* const reference = SchemaParts::member(schema, "$ref");
+    return reference != nullptr && reference->is_string() &&
+           std::count_if(kKeywords.begin(), kKeywords.end(), [&](const Keyword& keyword) {
+             return schema.contains(keyword.name);
+           }) == 1;
+  }
+
+  const Json* target_of(const std::string& reference, const Json& base) const {
+    if (reference == "#" || reference.starts_with("#/")) {
+      return SchemaParts::target(base, reference == "#/" ? "#" : reference);
+    }
+    const auto found = named_.anchors.find(reference.substr(1));
+    return found == named_.anchors.end() ? nullptr : found->second;
+  }
+
+  const Json& root_;
+  const NamedParts named_;
   std::set<const Json*> seen_;
 };
 
 }  // namespace
 
 std::string schema_defect(std::string_view raw) {
-  Json schema = Json::parse(raw.begin(), raw.end(), nullptr, false);
+  const Json schema = Json::parse(raw.begin(), raw.end(), nullptr, false);
   // What the library cannot read, JavaScript may.
-  if (schema.is_discarded()) return {};
-  if (const auto reference = outside_reference(raw)) {
-    return fmt::format("has the $ref {}, which leads out of it", brief(*reference, kShownMax));
-  }
-  const SchemaParts parts(std::move(schema));
-  return Compilation(parts).defect(*parts.root, "");
+  return schema.is_discarded() ? std::string() : Compilation(schema).defect();
 }
 
 }  // namespace sitter

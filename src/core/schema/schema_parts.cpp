@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,6 +22,11 @@ using Json = nlohmann::json;
 
 /// How much of a name a text shows, in bytes.
 constexpr std::size_t kTextShownMax = 100;
+
+/// A result is checked within some milliseconds. RE2 needs a millisecond for a pattern of this
+/// size; what does not fit is not checked.
+constexpr std::size_t kFewPatterns = 30;
+constexpr std::int64_t kFewPatternMemory = 64 * 1024;
 
 /// Keywords whose values are no schemas.
 constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
@@ -60,7 +66,8 @@ bool is_multiple(double value, double of) {
 
 }  // namespace
 
-SchemaParts::SchemaParts(Json schema) : root(std::make_unique<const Json>(std::move(schema))) {
+SchemaParts::SchemaParts(Json schema, Patterns which)
+    : root(std::make_unique<const Json>(std::move(schema))), which_(which) {
   read(*root);
 }
 
@@ -97,17 +104,19 @@ void SchemaParts::read(const Json& schema) {
 }
 
 void SchemaParts::read_pattern(const std::string& pattern) {
-  const auto [added, is_new] = patterns.try_emplace(pattern, pattern);
+  if (which_ == Patterns::few && patterns.size() >= kFewPatterns) return;
+  const auto [added, is_new] = patterns.try_emplace(
+      pattern, pattern, which_ == Patterns::few ? kFewPatternMemory : LinePattern::kMemory);
   if (is_new && !added->second.complaint().empty()) {
     unchecked.push_back(
         fmt::format("the pattern {} {}", brief(pattern, kTextShownMax), added->second.complaint()));
   }
 }
 
-const Json* SchemaParts::target(const std::string& reference) const {
-  if (reference == "#") return root.get();
+const Json* SchemaParts::target(const Json& base, const std::string& reference) {
+  if (reference == "#") return &base;
   if (!reference.starts_with("#/")) return nullptr;
-  const Json* found = root.get();
+  const Json* found = &base;
   std::string_view rest = std::string_view(reference).substr(2);
   for (bool is_last = false; !is_last;) {
     const std::size_t end = rest.find('/');

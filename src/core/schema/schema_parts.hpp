@@ -18,12 +18,20 @@ struct SchemaParts {
   static constexpr std::array kUncheckedKeywords{"unevaluatedItems", "unevaluatedProperties",
                                                  "$dynamicRef", "$recursiveRef"};
 
-  explicit SchemaParts(nlohmann::json schema);
+  enum class Patterns {
+    all,
+    few,  ///< those that are compiled at once: each with little memory, and not many
+  };
+
+  explicit SchemaParts(nlohmann::json schema, Patterns which = Patterns::all);
 
   /// Null if there is none, or the value is no object.
   static const nlohmann::json* member(const nlohmann::json& object, std::string_view key);
-  /// Null if the reference does not point into the schema.
-  const nlohmann::json* target(const std::string& reference) const;
+  /// Null if the reference does not point into the schema, or into `base`.
+  const nlohmann::json* target(const std::string& reference) const {
+    return target(*root, reference);
+  }
+  static const nlohmann::json* target(const nlohmann::json& base, const std::string& reference);
 
   /// What each of these schemas says or, if it is a reference, refers to. Empty if one of them
   /// leads to no object.
@@ -38,6 +46,8 @@ struct SchemaParts {
  private:
   void read(const nlohmann::json& schema);
   void read_pattern(const std::string& pattern);
+
+  Patterns which_;
 };
 
 /// The first property for which each of these schemas has a constant; empty if there is none.

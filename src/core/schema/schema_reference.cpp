@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "core/base/json_text.hpp"
 
@@ -72,19 +71,39 @@ std::optional<std::string> outside_reference(std::string_view schema) {
   // Most schemas have no reference at all, and parsing takes longer than this search.
   if (schema.find("$ref") == schema.npos) return {};
   if (is_nested_deeper(schema, limits::kNestingMax)) return {};
-  std::vector<std::string> references;
-  std::vector<std::string> ids;
-  for_each_schema(json::parse(schema.begin(), schema.end(), nullptr, false), [&](const json& part) {
+  const json parsed = json::parse(schema.begin(), schema.end(), nullptr, false);
+  const NamedParts named(parsed);
+  std::optional<std::string> outside;
+  for_each_schema(parsed, [&](const json& part) {
     std::string reference = text_in(part, "$ref");
-    if (!reference.empty() && !reference.starts_with('#')) {
-      references.push_back(std::move(reference));
+    const bool is_inside = reference.empty() || reference.starts_with('#');
+    if (!outside && !is_inside && !named.may_have(reference)) outside = std::move(reference);
+  });
+  return outside;
+}
+
+NamedParts::NamedParts(const json& schema) {
+  for_each_schema(schema, [&](const json& part) {
+    for (const char* const keyword : {"$anchor", "$dynamicAnchor", "$id"}) {
+      std::string name = text_in(part, keyword);
+      const bool is_id = std::string_view(keyword) == "$id";
+      if (name.empty()) continue;
+      if (is_id && name.starts_with('#')) {
+        anchors.emplace(name.substr(1), &part);
+      } else if (is_id) {
+        ids.push_back(std::move(name));
+      } else {
+        anchors.emplace(std::move(name), &part);
+      }
     }
-    if (std::string id = text_in(part, "$id"); !id.empty()) ids.push_back(std::move(id));
   });
-  const auto outside = std::find_if(references.begin(), references.end(), [&](auto& reference) {
-    return std::none_of(ids.begin(), ids.end(), [&](auto& id) { return may_mean(reference, id); });
-  });
-  return outside == references.end() ? std::nullopt : std::optional(std::move(*outside));
+}
+
+bool NamedParts::may_have(std::string_view reference) const {
+  constexpr std::string_view kDraft7 = "http://json-schema.org/draft-07/schema";
+  return reference == kDraft7 || reference == std::string(kDraft7) + "#" ||
+         std::any_of(ids.begin(), ids.end(),
+                     [&](const std::string& id) { return may_mean(reference, id); });
 }
 
 }  // namespace sitter

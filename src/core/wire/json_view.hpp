@@ -43,7 +43,7 @@ class Edits {
   void prepend(std::string_view container, std::string items);
   /// No items change nothing.
   void append(std::string_view container, std::string items);
-  /// Takes a member with this raw value out of the object, which must have other members.
+  /// Takes the member with this raw value out of the object, which must have another member.
   void remove(std::string_view object, std::string_view value);
 
   std::string apply() const;
