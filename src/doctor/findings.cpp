@@ -180,13 +180,14 @@ void add_discovery(const DoctorFacts& facts, FindingList& findings) {
     case Discovery::unanswered:
     case Discovery::ended:
       if (revision.empty()) return;
-      findings.warn(
-          "eras",
-          fmt::format("{}, but the server {} server/discover, with which clients of 2026-07-28 "
-                      "begin",
-                      opened,
-                      facts.discovery == Discovery::ended ? "ends on" : "did not answer in time"),
-          "answer unknown methods with the error -32601");
+      findings.warn("eras",
+                    fmt::format("{}, but the server {}, with which clients of 2026-07-28 "
+                                "begin",
+                                opened,
+                                facts.discovery == Discovery::ended
+                                    ? "ends on server/discover"
+                                    : "did not answer server/discover in time"),
+                    "answer unknown methods with the error -32601");
       return;
   }
 }
@@ -217,6 +218,10 @@ void add_lists(const DoctorFacts& facts, FindingList& findings) {
 
 void add_lint(const DoctorFacts& facts, FindingList& findings) {
   for (const std::string& finding : facts.lint) {
+    const bool is_said = std::any_of(facts.lists.begin(), facts.lists.end(), [&](const auto& list) {
+      return !list.error.empty() && finding.starts_with(list.method + ": ");
+    });
+    if (is_said) continue;
     findings.complain("lint", shown_failure(finding), "correct it in the server");
   }
 }
