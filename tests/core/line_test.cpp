@@ -261,7 +261,6 @@ TEST_F(LineFramerTest, KeepsAHeldBufferAndContinuesInANewOne) {
   framer_.filled(bytes.size());
   const auto first = framer_.next();
   const auto holder = framer_.buffer();
-  framer_.shrink();
   EXPECT_THAT(read("ond\nthird\n"), ElementsAre("second", "third"));
   EXPECT_EQ(first->line.text(), "first");
 }
@@ -279,25 +278,68 @@ TEST_F(LineFramerTest, ALineThatLeavesASixteenthFillsTheBuffer) {
 TEST_F(LineFramerTest, ABufferIsKeptWhenNobodyHoldsIt) {
   EXPECT_THAT(read("first\n"), ElementsAre("first"));
   const void* const before = framer_.buffer().get();
-  framer_.shrink();
   EXPECT_THAT(read("second\n"), ElementsAre("second"));
   EXPECT_EQ(framer_.buffer().get(), before);
 }
 
-TEST_F(LineFramerTest, TheBufferShrinksAgain) {
-  LineFramer framer;
-  std::string_view bytes;
-  const std::string line = std::string(limits::kMiB, 'x') + "\n";
-  bytes = line;
-  while (!bytes.empty()) {
+/// Lets the framer read one long line, and returns where it has put it.
+const char* read_long_line(LineFramer& framer, std::size_t size) {
+  const std::string line = std::string(size, 'x') + "\n";
+  for (std::string_view bytes = line; !bytes.empty();) {
     const auto space = framer.space();
-    const std::size_t count = std::min(space.size(), bytes.size());
-    std::memcpy(space.data(), bytes.data(), count);
+    const std::size_t count = bytes.copy(space.data(), space.size());
     framer.filled(count);
     bytes.remove_prefix(count);
   }
-  ASSERT_TRUE(framer.next());
+  const auto frame = framer.next();
+  return frame ? frame->line.text().data() : nullptr;
+}
+
+TEST_F(LineFramerTest, TheMemoryOfALongLineStaysUntilItIsReleased) {
+  LineFramer framer;
+  read_long_line(framer, 100);
+  EXPECT_FALSE(framer.keeps_memory());
+  const char* const first = read_long_line(framer, limits::kMiB);
+  EXPECT_TRUE(framer.keeps_memory());
+  EXPECT_TRUE(framer.take_long_line_seen());
+  EXPECT_FALSE(framer.take_long_line_seen());
+  EXPECT_EQ(read_long_line(framer, limits::kMiB), first);
+  framer.release();
+  EXPECT_FALSE(framer.keeps_memory());
   EXPECT_LE(framer.space().size(), 64 * limits::kKiB);
+}
+
+TEST_F(LineFramerTest, MemoryThatWasHeldIsUsedAgain) {
+  LineFramer framer;
+  const char* const first = read_long_line(framer, limits::kMiB);
+  auto holder = framer.buffer();
+  const char* const second = read_long_line(framer, limits::kMiB);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(std::string_view(first, 3), "xxx");
+  holder = framer.buffer();
+  EXPECT_EQ(read_long_line(framer, limits::kMiB), first);
+  holder.reset();
+  EXPECT_TRUE(framer.keeps_memory());
+  framer.release();
+  EXPECT_FALSE(framer.keeps_memory());
+}
+
+TEST_F(LineFramerTest, AShortLineDoesNotHoldTheMemoryOfALongOne) {
+  LineFramer framer;
+  read_long_line(framer, limits::kMiB);
+  const char* const line = read_long_line(framer, 100);
+  EXPECT_FALSE(framer.is_filled_by({line, 100}));
+}
+
+TEST_F(LineFramerTest, ALineThatIsBeingReadKeepsItsMemory) {
+  LineFramer framer;
+  read_long_line(framer, limits::kMiB);
+  const auto space = framer.space();
+  std::string_view("abc").copy(space.data(), 3);
+  framer.filled(3);
+  framer.release();
+  EXPECT_TRUE(framer.keeps_memory());
+  EXPECT_EQ(std::string_view(space.data(), 3), "abc");
 }
 
 }  // namespace

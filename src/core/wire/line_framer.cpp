@@ -21,61 +21,79 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-void LineFramer::shrink() {
-  if (begin_ != end_) return;
+bool LineFramer::is_large(const std::shared_ptr<Buffer>& buffer) {
+  return buffer && buffer->capacity > kBufferMin;
+}
+
+void LineFramer::release() {
+  other_.reset();
+  if (begin_ != end_ || !is_large(buffer_)) return;
   begin_ = scanned_ = end_ = 0;
   if (buffer_.use_count() > 1) {
-    leave_to_holder();
-  } else if (capacity_ > kBufferMin) {
+    buffer_.reset();
+  } else {
     resize(kBufferMin);
   }
 }
 
-/// Leaves the buffer to its other holder, and goes on in a new buffer with the bytes that were not
-/// taken out yet.
+/// Leaves the buffer to its other holder, and goes on in another buffer with the bytes that were
+/// not taken out yet.
 void LineFramer::leave_to_holder() {
-  const std::shared_ptr<Buffer> held = std::exchange(buffer_, nullptr);
   const std::size_t size = end_ - begin_;
-  capacity_ = 0;
-  if (size == 0) return;
-  if (!resize(std::max(kBufferMin, size))) {
-    buffer_ = held;
+  if (move_to_other(std::max(kBufferMin, size))) return;
+  other_ = std::exchange(buffer_, nullptr);
+  if (resize(std::max(kBufferMin, size))) {
+    std::memcpy(buffer_->bytes, other_->bytes + begin_, size);
+    scanned_ -= begin_;
+    begin_ = 0;
+    end_ = size;
+  } else {
+    buffer_ = other_;
     discard(end_);
-    buffer_ = nullptr;
-    return;
+    buffer_.reset();
   }
-  std::memcpy(buffer_->bytes, held->bytes + begin_, size);
+}
+
+/// Goes on in the other buffer, if that is large enough and nobody holds it.
+bool LineFramer::move_to_other(std::size_t capacity) {
+  if (!other_ || other_.use_count() > 1 || other_->capacity < capacity) return false;
+  std::memcpy(other_->bytes, buffer_->bytes + begin_, end_ - begin_);
+  end_ -= begin_;
   scanned_ -= begin_;
   begin_ = 0;
-  end_ = size;
+  std::swap(buffer_, other_);
+  return true;
 }
 
 std::span<char> LineFramer::space() {
   if (end_ - begin_ > line_max_) discard(end_);
-  shrink();
+  if (begin_ == end_) begin_ = scanned_ = end_ = 0;
   if (buffer_.use_count() > 1) leave_to_holder();
-  if (capacity_ == 0) {
+  if (capacity() == 0) {
     begin_ = scanned_ = end_ = 0;
     // Without 64 KiB the program can't work any more.
     if (!resize(kBufferMin)) throw std::bad_alloc();
   }
-  if (capacity_ - end_ < kReadMin) {
+  if (capacity() - end_ < kReadMin) {
     if (begin_ > 0) {
       std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
       end_ -= begin_;
       scanned_ -= begin_;
       begin_ = 0;
     }
-    if (capacity_ - end_ < std::max(kReadMin, capacity_ / 4) && !resize(capacity_ * 2)) {
+    if (capacity() - end_ < std::max(kReadMin, capacity() / 4) && !move_to_other(capacity() * 2) &&
+        !resize(capacity() * 2)) {
       discard(end_);
-      shrink();
+      begin_ = scanned_ = end_ = 0;
+      release();
     }
+    is_long_line_seen_ = is_long_line_seen_ || end_ > kBufferMin / 2;
   }
-  return {buffer_->bytes + end_, capacity_ - end_};
+  return {buffer_->bytes + end_, capacity() - end_};
 }
 
 void LineFramer::filled(std::size_t count) {
-  assert(count <= capacity_ - end_);
+  assert(count <= capacity() - end_);
   end_ += count;
 }
 
@@ -162,7 +180,7 @@ bool LineFramer::resize(std::size_t capacity) {
       static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
   if (bytes == nullptr) return false;
   buffer_->bytes = bytes;
-  capacity_ = capacity;
+  buffer_->capacity = capacity;
   return true;
 }
 

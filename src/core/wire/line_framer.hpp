@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/wire/room.hpp"
 #include "sitter/line.hpp"
@@ -17,6 +18,9 @@ namespace sitter {
 /// Splits bytes into lines. The shell reads straight into the framer's buffer and takes the lines
 /// out. Nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
 /// return before the line end and a byte order mark at the start are skipped.
+///
+/// The memory of a long line stays for the next one: new memory would cost a page fault for each of
+/// its pages, which takes longer than reading into it. The shell gives it back with `release`.
 ///
 /// A line over the limit is not kept, and neither is a line for which there is no memory. Only the
 /// two ends of such a line come out: when its end is read, or when it has become twice as long as
@@ -46,16 +50,21 @@ class LineFramer {
   /// The memory of the lines that were given out. As long as the caller holds it, these lines stay
   /// valid.
   std::shared_ptr<const void> buffer() const { return buffer_; }
-  /// Whether the piece takes up nearly the whole used part of the buffer. Holding the buffer then
-  /// takes hardly more memory than the piece itself.
+  /// Whether the piece takes up nearly the whole used part of the buffer, and a good part of the
+  /// buffer. Holding the buffer then takes hardly more memory than the piece itself.
   bool is_filled_by(std::string_view piece) const {
     return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
-           piece.size() >= end_ - end_ / 16;
+           piece.size() >= end_ - end_ / 16 &&
+           (!is_large(buffer_) || piece.size() >= buffer_->capacity / 8);
   }
 
-  /// Gives back the memory of a long line that was taken out. Lines that were given out become
+  /// Whether there is memory that only long lines need.
+  bool keeps_memory() const { return is_large(buffer_) || is_large(other_); }
+  /// Whether a long line has been read since the last call.
+  bool take_long_line_seen() { return std::exchange(is_long_line_seen_, false); }
+  /// Gives this memory back, unless a line is being read into it. Lines that were given out become
   /// invalid, unless the caller holds the buffer.
-  void shrink();
+  void release();
 
   /// Where the next read may put bytes; never empty. Lines that were given out become invalid,
   /// unless the caller holds the buffer.
@@ -77,10 +86,15 @@ class LineFramer {
     ~Buffer() { std::free(bytes); }
 
     char* bytes = nullptr;
+    std::size_t capacity = 0;  // without the padding
   };
+
+  static bool is_large(const std::shared_ptr<Buffer>& buffer);
+  std::size_t capacity() const { return buffer_ ? buffer_->capacity : 0; }
 
   std::size_t line_end();
   void leave_to_holder();
+  bool move_to_other(std::size_t capacity);
   bool resize(std::size_t capacity);
   bool can_hold(std::size_t size) const;
   void discard(std::size_t end);
@@ -91,11 +105,12 @@ class LineFramer {
   Ends ends_;
   HasRoom has_room_;
   std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
-  std::size_t capacity_ = 0;        // without the padding
+  std::shared_ptr<Buffer> other_;   // for later; somebody may still hold it
   std::size_t begin_ = 0;           // where the line that is being read begins
   std::size_t scanned_ = 0;         // there is no line end before this place
   std::size_t end_ = 0;             // where the bytes that were read end
   bool at_start_ = true;            // a byte order mark may follow
+  bool is_long_line_seen_ = false;
 
   TooLong too_long_;
 };
