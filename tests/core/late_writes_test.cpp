@@ -90,16 +90,14 @@ TEST_F(LateWritesTest, SeveralFilesOfOneServerAreLearntTogether) {
   }
 }
 
-TEST_F(LateWritesTest, AnswersInBetweenCallForMoreStarts) {
-  nearly_learn("log");
-  for (int i = limits::kLateWritesInARow; i <= limits::kLateWritesBesideClient; ++i) {
-    pass(milliseconds(300));
-    start({"log"});
-    if (i == limits::kLateWritesInARow) late_.on_client();
-    pass(milliseconds(800));
-    const bool is_last = i == limits::kLateWritesBesideClient;
-    EXPECT_EQ(change("log"), is_last ? Verdict::newly_own : Verdict::saved) << i;
-  }
+TEST_F(LateWritesTest, AnAnswerBetweenBeginsTheRowAnew) {
+  nearly_learn("a.py");
+  start({"a.py"});
+  pass(milliseconds(400));
+  late_.on_client();
+  pass(milliseconds(400));
+  EXPECT_EQ(change("a.py"), Verdict::saved);
+  EXPECT_EQ(start_and_change("a.py", milliseconds(800)), Verdict::saved);
 }
 
 TEST_F(LateWritesTest, APersonWhoGoesOnEditingIsNotRegular) {

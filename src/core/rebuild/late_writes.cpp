@@ -37,7 +37,7 @@ LateWrites::Verdict LateWrites::on_changed(std::string_view file, bool may_begin
     return Verdict::saved;
   }
   const auto delay = now.steady - started_;
-  if (!may_begin || delay > limits::kLateWriteMax) {
+  if (!may_begin || is_client_there_ || delay > limits::kLateWriteMax) {
     if (is_known) rows_.erase(found);
     return Verdict::saved;
   }
@@ -46,9 +46,7 @@ LateWrites::Verdict LateWrites::on_changed(std::string_view file, bool may_begin
   if (is_again || (!is_known && rows_.size() >= limits::kChangedFilesMax)) return Verdict::saved;
   Row& row = rows_[std::string(file)];
   const bool is_regular = std::chrono::abs(delay - row.delay) <= limits::kLateWriteJitter;
-  const bool was_beside_client = is_regular && row.is_beside_client;
-  row = {is_regular ? row.count + 1 : 1, delay, now.steady, starts_,
-         was_beside_client || is_client_there_};
+  row = {is_regular ? row.count + 1 : 1, delay, now.steady, starts_};
   return row.is_own() ? Verdict::newly_own : Verdict::saved;
 }
 

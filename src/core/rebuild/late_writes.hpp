@@ -13,10 +13,8 @@ namespace sitter {
 
 namespace limits {
 
-/// A file that changes after this many starts in a row may be taken for the server's own. If the
-/// client gets answers in between, somebody may look at each edit before the next one.
+/// A file that changes after this many starts in a row may be taken for the server's own.
 inline constexpr int kLateWritesInARow = 3;
-inline constexpr int kLateWritesBesideClient = 10;
 
 /// How soon after a start the file changes. A server writes its log, its cache or its state in the
 /// first seconds. After the same time without a change, the file counts again.
@@ -32,13 +30,14 @@ inline constexpr Milliseconds kLateWriteJitter{250};
 /// write would start the server anew, which would write the file again, without end.
 ///
 /// The system does not say who has written a file. Therefore a file is taken for the server's own
-/// if it changes after each of three starts in a row, or of ten if the client has got an answer
-/// after one of them, or waits for one, and each time
+/// if it changes after each of three starts in a row, and each time
 ///
 /// - nothing else has led to the next start: no other file, unless it changes in the same way, and
 ///   nobody who has asked for it;
 /// - it changes a short time after the start, and as long after it as the time before. A server
-///   keeps to its clock, but a person who goes on editing does not.
+///   keeps to its clock, but a person who goes on editing does not;
+/// - the client has got no answer since the start, and waits for none: who looks at an edit before
+///   the next one is not the server.
 ///
 /// From then on the file does not count, so that a log which the server goes on writing does not
 /// restart it either. It counts again after a while without a change, or if a server did not write
@@ -65,13 +64,8 @@ class LateWrites {
     /// The last change that was counted, and after which start it came.
     Instant last;
     int start = 0;
-    /// The client got an answer after one of these starts.
-    bool is_beside_client = false;
 
-    bool is_own() const {
-      return count >=
-             (is_beside_client ? limits::kLateWritesBesideClient : limits::kLateWritesInARow);
-    }
+    bool is_own() const { return count >= limits::kLateWritesInARow; }
   };
 
   /// Nothing counts before the first start.
