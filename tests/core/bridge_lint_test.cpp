@@ -82,6 +82,15 @@ TEST_F(BridgeLintTest, TheListOfTemplatesIsLintedWhenTheClientGetsIt) {
   EXPECT_THAT(lint[1].get<std::string>(), StartsWith("resource template \"a\": it has no member"));
 }
 
+TEST_F(BridgeLintTest, AProbeThatIsAnsweredInASessionIsLinted) {
+  open_session();
+  client(request(1, "server/discover"));
+  child(1, result(1, R"json({"supportedVersions":["2026-07-28"]})json"));
+  done();
+  EXPECT_THAT(status(2)["lint"][0].get<std::string>(),
+              StartsWith("server/discover: the result has no member `capabilities`"));
+}
+
 TEST_F(BridgeLintTest, AFindingInAResultIsToldInTheNextResult) {
   server.tools = {with_output("add"), tool("echo")};
   open_session();

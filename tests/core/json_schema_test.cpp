@@ -250,6 +250,7 @@ TEST(JsonSchemaWordsTest, APartOfTheSchemaMayCount) {
   const JsonSchema schema(R"json({"$defs":{"a":{"type":"string"}}})json");
   EXPECT_FALSE(schema.check("7"));
   EXPECT_TRUE(schema.check("7", "#/$defs/a"));
+  EXPECT_TRUE(schema.check("7", "#/$defs/b")->is_unchecked);
 }
 
 TEST(JsonSchemaReadingTest, OnlyClientsHeedFormatsAndNullable) {

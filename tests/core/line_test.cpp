@@ -304,6 +304,7 @@ TEST_F(LineFramerTest, TheMemoryOfALongLineStaysUntilItIsReleased) {
   EXPECT_TRUE(framer.take_long_line_seen());
   EXPECT_FALSE(framer.take_long_line_seen());
   EXPECT_EQ(read_long_line(framer, limits::kMiB), first);
+  EXPECT_TRUE(framer.take_long_line_seen());
   framer.release();
   EXPECT_FALSE(framer.keeps_memory());
   EXPECT_LE(framer.space().size(), 64 * limits::kKiB);

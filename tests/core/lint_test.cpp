@@ -67,10 +67,9 @@ TEST(LintTest, StructuredContentMustFitTheOutputSchemaAtEachLevel) {
       R"json({"type":"object","properties":{"a":{"type":"object","properties":{)json"
       R"json("b":{"type":"string","format":"date"},"c":{"type":"string","nullable":true}}}}})json";
   EXPECT_THAT(lint(structured(R"json({"a":{"b":"2026-01-31","c":null}})json"), schema), IsEmpty());
-  EXPECT_THAT(
-      lint(structured(R"json({"a":{"b":7}})json"), schema),
-      ElementsAre(R"(tool "t": structuredContent.a.b is not of type string, as outputSchema )"
-                  "asks for, so clients reject the result"));
+  EXPECT_THAT(lint(structured(R"json({"a":{"b":7}})json"), schema),
+              ElementsAre(R"(tool "t": structuredContent.a.b is not of type string, but )"
+                          "outputSchema asks for that, so clients reject the result"));
   EXPECT_THAT(lint(structured(R"json({"a":{"b":"2026-02-31"}})json"), schema),
               ElementsAre(HasSubstr("structuredContent.a.b is not of the format date")));
 }
@@ -90,6 +89,9 @@ TEST(LintTest, OtherResultsAndNotificationsMustFitTheProtocol) {
                                  R"json("params":{"progressToken":1,"progress":"1"}})json"),
       "notifications/progress: params.progress is not of type number, so clients reject the "
       "notification");
+  EXPECT_EQ(lint_one(Method::server_discover, R"json({"supportedVersions":[]})json"),
+            "server/discover: the result has no member `capabilities`, so clients reject the "
+            "result");
   EXPECT_EQ(lint_one(Method::logging_set_level, "7"), "");
 }
 

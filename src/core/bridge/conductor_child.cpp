@@ -54,6 +54,7 @@ void Conductor::on(const fact::ChildLine& fact) {
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
   if (servers_.is_echo(child, message)) {
+    child.on_heard_echo();
     if (servers_.add_echo(child, line.text())) news_.on_noise();
     return;
   }
@@ -75,7 +76,6 @@ void Conductor::on_child_message(Child& child, const Message& message, Line line
 }
 
 void Conductor::on_child_notification(Child& child, const Message& message, Line line) {
-  news_.lint(child, message.method, line.text());
   switch (message.method) {
     case Method::progress:
       if (!desk_.answers().passes_progress(message.params.progress_token, now_)) {
@@ -92,6 +92,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
       child.survey_again(*changed_kind(message.method), now_, out_);
       [[fallthrough]];
     case Method::resources_updated:
+      news_.lint_notification(child, message.method, line.text());
       desk_.pass_change(child.sender(message.params.subscription_id), message, line);
       return;
     case Method::subscriptions_acknowledged:
@@ -101,6 +102,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
     default:
       break;
   }
+  news_.lint_notification(child, message.method, line.text());
   desk_.to_client(Outgoing::passed(line));
 }
 
@@ -320,7 +322,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  amend_opening(message.result, desk_.names().instructions(), config_.lints, edits);
+  amend_opening(message.result, desk_.names().instructions(), true, edits);
   desk_.answer(request, edits.outgoing());
 }
 
@@ -328,7 +330,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
 /// the client, but changes nothing that the bridge knows about the server.
 void Conductor::on_success(Child& child, const ClientRequest& request, std::string_view result,
                            Edits& edits) {
-  news_.lint(child, request.method, result);
+  news_.lint_answer(child, request, result);
   switch (request.method) {
     case Method::resource_templates_list:
     case Method::prompts_list:
@@ -352,7 +354,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
       if (desk_.asked_opening() == nullptr && desk_.begin_session_again(request)) {
         desk_.opening().on_answered(OpeningResult::of(result));
       }
-      amend_opening(result, desk_.names().instructions(), config_.lints, edits);
+      amend_opening(result, desk_.names().instructions(), true, edits);
       break;
     default:
       break;

@@ -135,7 +135,6 @@ void Conductor::on_client_request(const Message& message, Line line) {
   const bool is_asked_already = message.method == Method::subscriptions_listen &&
                                 desk_.requests().find_open(message.id) != nullptr;
   ClientRequest& request = desk_.add(message);
-  take_for_initialized(message);
   if (ending_.is_stopping()) {
     news_.fail(request,
                news_.report_of(servers_.end_for(EndReason::shut_down), {}, Reach::not_delivered));
@@ -153,6 +152,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
     on_initialize(request, message, line);
     return;
   }
+  take_for_initialized(message);
   if (message.method == Method::tools_call) {
     request.tool = message.params.name_text;
     const auto builtin = desk_.names().find(request.tool);

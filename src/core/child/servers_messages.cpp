@@ -68,8 +68,7 @@ bool Servers::add_noise(Child& child, std::string_view text) {
 
 /// Of what clients send, servers send only `ping` and notifications about what is on its way.
 bool Servers::is_echo(const Child& child, const Message& message) {
-  const bool is_known =
-      history_.noise() && history_.noise()->gen == child.gen() && history_.noise()->is_echo;
+  const bool is_known = child.echoes;
   if (message.kind == Message::Kind::notification) {
     return is_known &&
            (message.method == Method::initialized || message.method == Method::roots_list_changed);
@@ -90,6 +89,7 @@ bool Servers::is_echo(const Child& child, const Message& message) {
 
 bool Servers::add_echo(Child& child, std::string_view line) {
   constexpr std::size_t kept = limits::kStderrLineMax;
+  child.echoes = true;
   if (!history_.add_noise(child.gen(), secrets_.masked(line.substr(0, kept), line.size() > kept),
                           true)) {
     return false;

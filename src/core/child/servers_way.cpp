@@ -184,12 +184,14 @@ std::string Servers::start_hint(const Child& child, const ChildEnd& end) const {
            child.late_line;
   }
   if (was_silent && child.late_line.starts_with('{')) {
-    return "its answer came only when its stdin was closed, so the server or a program behind it "
-           "keeps the output in a buffer: flush each message (python3 -u, sed -u, stdbuf -oL)";
+    return "its answer came only when its stdin was closed: either it needs more time "
+           "(--startup-timeout), or the server or a program behind it keeps the output in a buffer "
+           "(flush each message: python3 -u, sed -u, stdbuf -oL)";
   }
   if (end.reason != EndReason::not_executed && end.reason != EndReason::ended_in_opening) return {};
   std::vector<std::string> words = config_.arguments;
-  words.push_back(config_.daemon_command.empty() ? config_.command : config_.daemon_command);
+  words.insert(words.begin(),
+               config_.daemon_command.empty() ? config_.command : config_.daemon_command);
   for (const std::string& word : words) {
     if (!word.starts_with("~/")) continue;
     return fmt::format(

@@ -56,6 +56,7 @@ void WatchedChanges::read_changes() {
 
 void WatchedChanges::on_over(Now now) {
   if (state_ != State::building && state_ != State::starting) return;
+  causes_.clear();
   state_ = State::ending;
   settled_at_ = now.steady + debounce_;
 }

@@ -50,7 +50,7 @@ void lint_fit(std::string_view structured, std::string_view schema, Findings& fi
   const auto violation = JsonSchema(schema, JsonSchema::Reading::of_clients).check(structured);
   if (!violation || violation->is_unchecked) return;
   const bool is_below = !violation->place.empty() && !violation->place.starts_with('[');
-  findings.add("structuredContent{}{}, as outputSchema asks for, {}", is_below ? "." : "",
+  findings.add("structuredContent{}{}, but outputSchema asks for that, {}", is_below ? "." : "",
                words_of(*violation, ""), kRejected);
 }
 
@@ -131,6 +131,8 @@ std::string lint_message(Revision revision, Method method, std::string_view mess
       std::find_if(std::begin(kDefinitions), std::end(kDefinitions),
                    [&](const MessageDefinition& one) { return one.method == method; });
   if (definition == std::end(kDefinitions)) return {};
+  // Only the stateless revision has this request, but a client may also send it in a session.
+  if (method == Method::server_discover) revision = Revision::stateless;
   const auto violation = protocol_violation(revision, definition->name, message);
   if (!violation || !is_complete(member(message, "resultType"))) return {};
   return fmt::format("{}: {}, so clients reject {}", method_name(method),

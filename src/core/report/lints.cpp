@@ -81,8 +81,8 @@ void Lints::on_told(const std::vector<std::string>& told) {
 
 std::vector<std::string> Lints::all() const {
   std::vector<std::string> findings;
-  for (const auto& lists : {in_pages_, in_items_}) {
-    for (const auto& [list, found] : lists) {
+  for (const auto* const lists : {&in_pages_, &in_items_}) {
+    for (const auto& [list, found] : *lists) {
       findings.insert(findings.end(), found.begin(), found.end());
     }
   }

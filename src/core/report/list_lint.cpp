@@ -163,7 +163,7 @@ std::string_view needless_cursor(Method method, std::string_view result) {
   for (const JsonMember& one : json_members(result)) {
     has_items = has_items || one.key == items_name(method);
     if (one.key != "nextCursor") continue;
-    // Which of two counts, is for the client to say.
+    // The client decides which of two counts.
     if (!cursor.empty() || one.value != "null") return {};
     cursor = one.value;
   }

@@ -68,8 +68,9 @@ void News::pass_tool_result(Child& child, ClientRequest& request, const Message&
   // A client may reject a result with a finding, so the finding is told in a later result.
   const bool is_linted = wants_lint(child, request, message);
   const std::string tool = is_linted ? request.tool : std::string();
+  const Revision revision = revision_of(request);
   pass_with_notice(request, message, edits);
-  if (is_linted) lint_result(tool, message.result);
+  if (is_linted) lint_result(revision, tool, message.result);
 }
 
 /// What is to be told of the new server does not belong into a result of the server before it. If
@@ -265,13 +266,21 @@ void News::lint_opening(std::string_view result) {
   if (lints_.on_pages(Method::initialize, std::move(findings))) notices_.on_news();
 }
 
-void News::lint(const Child& child, Method method, std::string_view message) {
+void News::lint_answer(const Child& child, const ClientRequest& request, std::string_view result) {
+  lint(child, revision_of(request), request.method, result);
+}
+
+void News::lint_notification(const Child& child, Method method, std::string_view line) {
+  lint(child, revision(), method, line);
+}
+
+void News::lint(const Child& child, Revision revision, Method method, std::string_view message) {
   const std::string_view name = method_name(method);
   if (child.is_retiring() || !is_linted(method) || message.size() > limits::kLintResultMax ||
       !lints_.wants_result(name, child.gen(), now_.steady)) {
     return;
   }
-  std::string finding = lint_message(revision(), method, message);
+  std::string finding = lint_message(revision, method, message);
   std::vector<std::string> findings;
   if (!finding.empty()) findings.push_back(std::move(finding));
   if (lints_.on_result(name, std::move(findings), now_.steady)) notices_.on_news();
@@ -285,11 +294,11 @@ bool News::wants_lint(const Child& child, const ClientRequest& call, const Messa
          lints_.wants_result(call.tool, child.gen(), now_.steady);
 }
 
-void News::lint_result(std::string_view tool, std::string_view result) {
+void News::lint_result(Revision revision, std::string_view tool, std::string_view result) {
   const std::string_view definition = catalogs_.tools().find(tool);
   std::vector<std::string> findings;
   if (result.size() <= limits::kLintResultMax) {
-    findings = sitter::lint_result(revision(), tool, result, member(definition, "outputSchema"));
+    findings = sitter::lint_result(revision, tool, result, member(definition, "outputSchema"));
   }
   if (lints_.on_result(tool, std::move(findings), now_.steady)) notices_.on_news();
 }

@@ -70,8 +70,9 @@ class News {
   /// The server does what clients do not take.
   void on_finding(std::string finding);
   void lint_opening(std::string_view result);
-  /// Lints a result, or a notification as a whole, that is passed on to the client.
-  void lint(const Child& child, Method method, std::string_view message);
+  /// Lints a result, or a notification as a whole.
+  void lint_answer(const Child& child, const ClientRequest& request, std::string_view result);
+  void lint_notification(const Child& child, Method method, std::string_view line);
   /// A request was passed to this child whose answer says if old code has given it. Looks at the
   /// sources now and then.
   void on_request(Generation gen);
@@ -146,7 +147,11 @@ class News {
   bool has_lint_news() const { return config_.writes_notices && !lints_.news().empty(); }
   bool has_noise_news() const;
   Revision revision() const;
-  void lint_result(std::string_view tool, std::string_view result);
+  static Revision revision_of(const ClientRequest& request) {
+    return request.is_stateless ? Revision::stateless : Revision::session;
+  }
+  void lint(const Child& child, Revision revision, Method method, std::string_view message);
+  void lint_result(Revision revision, std::string_view tool, std::string_view result);
   void lint_pages(ListSurvey::List& list);
   /// The lists that the client got are the baseline for the next child. Only lists of one page
   /// count.

@@ -185,7 +185,8 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
   const Method method = request.method;
   const auto [items, cursor] = members<2>(result, {items_name(method), "nextCursor"});
   const bool is_linted = lints_.is_on() && items.size() <= limits::kListBytesMax;
-  ListLint lint = is_linted ? lint_list(method, revision(), items, fine_items_) : ListLint();
+  ListLint lint =
+      is_linted ? lint_list(method, revision_of(request), items, fine_items_) : ListLint();
   const std::string_view kept = lint.kept ? std::string_view(*lint.kept) : items;
   if (!child.is_retiring() && request.is_first_page) {
     const bool is_whole = is_array(items) && !cursor.starts_with('"');
@@ -199,7 +200,8 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
   // Templates are not compared, so only the client's own question shows them.
   if (!child.is_retiring() && method == Method::resource_templates_list) {
     catalogs_.take_templates(kept, request.is_first_page);
-    std::string around = is_linted ? lint_page(method, revision(), result) : std::string();
+    std::string around =
+        is_linted ? lint_page(method, revision_of(request), result) : std::string();
     std::vector<std::string> findings;
     if (!around.empty()) findings.push_back(std::move(around));
     if (lints_.on_pages(method, std::move(findings))) notices_.on_news();

@@ -102,8 +102,8 @@ class PatternReader {
       const std::string_view name = take_until('>');
       const bool is_name = !name.empty() && !is_ascii_digit(name.front()) &&
                            std::none_of(name.begin(), name.end(), [](char c) {
-                             return c > '\0' && !is_ascii_letter(c) && !is_ascii_digit(c) &&
-                                    c != '_' && c != '$' && c != '\\';
+                             return static_cast<unsigned char>(c) < 0x80 && !is_ascii_letter(c) &&
+                                    !is_ascii_digit(c) && c != '_' && c != '$' && c != '\\';
                            });
       if (!is_name) return fail("has a group without a valid name");
       if (std::find(names_.begin(), names_.end(), name) != names_.end()) {

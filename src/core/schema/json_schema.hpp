@@ -53,7 +53,8 @@ class JsonSchema {
   /// The first thing that does not fit. `raw` is a value under the same conditions; one with half
   /// of a surrogate pair, or with a number beyond the range of a double, does not fit. Neither does
   /// one that is too large to be checked, or at which the schema refers to itself without end.
-  /// `part` is a reference to the part of the schema that counts, as in "#/$defs/Tool".
+  /// `part` is a reference to the part of the schema that counts, as in "#/$defs/Tool"; if there is
+  /// none, no value fits.
   /// With `nulls`, a member that is null and may be missing is no violation, but noted there.
   std::optional<Violation> check(std::string_view raw, const std::string& part = "#",
                                  std::vector<Path>* nulls = nullptr) const;

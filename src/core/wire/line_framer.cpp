@@ -87,7 +87,6 @@ std::span<char> LineFramer::space() {
       begin_ = scanned_ = end_ = 0;
       release();
     }
-    is_long_line_seen_ = is_long_line_seen_ || end_ > kBufferMin / 2;
   }
   return {buffer_->bytes + end_, capacity() - end_};
 }
@@ -95,6 +94,7 @@ std::span<char> LineFramer::space() {
 void LineFramer::filled(std::size_t count) {
   assert(count <= capacity() - end_);
   end_ += count;
+  is_long_line_seen_ = is_long_line_seen_ || end_ - begin_ > kBufferMin;
 }
 
 std::optional<LineFramer::Frame> LineFramer::next() {
