@@ -6,6 +6,8 @@
 
 namespace sitter {
 
+struct LineOutline;
+
 namespace limits {
 
 /// simdjson reads whole vectors, so this many bytes after a line must be readable.
@@ -20,16 +22,22 @@ class Line {
   constexpr Line() = default;
 
   /// The caller promises the padding.
-  static constexpr Line padded(std::string_view text) { return Line(text); }
+  static constexpr Line padded(std::string_view text, const LineOutline* outline = nullptr) {
+    return Line(text, outline);
+  }
 
   constexpr std::string_view text() const { return text_; }
+  /// What was found out about a long line while it came in; null for any other line.
+  constexpr const LineOutline* outline() const { return outline_; }
 
-  friend bool operator==(const Line&, const Line&) = default;
+  friend bool operator==(const Line& a, const Line& b) { return a.text_ == b.text_; }
 
  private:
-  explicit constexpr Line(std::string_view text) : text_(text) {}
+  constexpr Line(std::string_view text, const LineOutline* outline)
+      : text_(text), outline_(outline) {}
 
   std::string_view text_;
+  const LineOutline* outline_ = nullptr;
 };
 
 /// A line that stays valid after its fact, with the padding that `Line` promises.

@@ -19,6 +19,7 @@
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/stream/line_relay.hpp"
+#include "io/stream/message_framer.hpp"
 #include "io/stream/timer.hpp"
 #include "io/system/platform.hpp"
 #include "io/trace.hpp"
@@ -80,7 +81,7 @@ class Driver::Loop {
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
                         [this] { turn([this] { feed(fact::ClientClosedOutput{}); }); }}),
-        client_input_(loop_, stdio_.take_input(), LineFramer(),
+        client_input_(loop_, stdio_.take_input(), message_framer(),
                       {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {

@@ -168,10 +168,10 @@ TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
   static std::vector<std::size_t> asked;
   asked.clear();
   framer_ = LineFramer(limits::kLineMax, limits::kLineEndKept, LineFramer::Ends::newlines,
-                       [](std::size_t bytes) {
+                       LineMemory{[](std::size_t bytes) {
                          asked.push_back(bytes);
                          return bytes < 30000000;
-                       });
+                       }});
   // The framer asks for 8 bytes for each byte of the line, and for 16 MiB.
   for (const std::size_t size : {1048576, 1652847, 1652848}) {
     const std::string line(size, 'x');
@@ -182,6 +182,30 @@ TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
   // For a shorter line the framer does not ask.
   EXPECT_THAT(read(std::string(1048575, 'x') + "\n"), SizeIs(1));
   EXPECT_THAT(asked, IsEmpty());
+}
+
+TEST_F(LineFramerTest, ALineThatTakesSeveralReadsHasItsOutline) {
+  framer_ = LineFramer();
+  for (const std::size_t size : {limits::kOutlinedFrom, limits::kOutlinedFrom + 1}) {
+    std::string line = R"json({"a":[[[")json";
+    constexpr std::string_view kEnd = R"json("]]]})json";
+    line.append(size - line.size() - kEnd.size(), 'x').append(kEnd);
+    ASSERT_EQ(line.size(), size);
+    for (int i = 0; i < 2; ++i) {
+      std::vector<bool> has_outline;
+      const std::string lines = line + "\n{}\n";
+      for (std::string_view bytes = lines; !bytes.empty();) {
+        const auto space = framer_.space();
+        const std::size_t count = bytes.copy(space.data(), space.size());
+        framer_.filled(count);
+        bytes.remove_prefix(count);
+        while (const auto frame = framer_.next()) {
+          has_outline.push_back(frame->line.outline() != nullptr);
+        }
+      }
+      EXPECT_THAT(has_outline, ElementsAre(size > limits::kOutlinedFrom, false));
+    }
+  }
 }
 
 TEST_F(LineFramerTest, OfALineThatIsTooLongTheEndsAreKept) {

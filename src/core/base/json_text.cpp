@@ -93,7 +93,7 @@ class Grammar : Walker {
     } else if (c == '"') {
       at_ = behind_json_string(raw_, at_);
       if (at_ == std::string_view::npos) return false;
-    } else if (!is_scalar(scalar(at_))) {
+    } else if (!is_json_scalar(scalar(at_))) {
       return false;
     }
     return reads_ends();
@@ -113,10 +113,6 @@ class Grammar : Walker {
     if (at_ == raw_.size() || raw_[at_] != '"') return false;
     at_ = behind_json_string(raw_, at_);
     return at_ != std::string_view::npos && takes(':');
-  }
-
-  static bool is_scalar(std::string_view token) {
-    return token == "true" || token == "false" || token == "null" || is_json_number(token);
   }
 
   /// The closing brackets of the containers that are open. Nearly all values fit into a string
@@ -151,6 +147,24 @@ json meaning_of(std::string_view raw) {
 
 }  // namespace
 
+bool has_bad_escape(std::string_view text, std::size_t at) {
+  constexpr std::string_view kSimple = "\"\\/bfnrt";
+  for (; at != text.npos; at = text.find('\\', at)) {
+    const char c = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == 'u') {
+      for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
+        if (digit >= text.size() || hex_value(text[digit]) < 0) return true;
+      }
+      at += 6;
+    } else if (kSimple.find(c) != kSimple.npos) {
+      at += 2;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool is_json_number(std::string_view token) {
   std::size_t at = 0;
   const auto digits = [&] {
@@ -172,6 +186,10 @@ bool is_json_number(std::string_view token) {
     if (digits() == 0) return false;
   }
   return at == token.size();
+}
+
+bool is_json_scalar(std::string_view token) {
+  return is_json_number(token) || token == "true" || token == "false" || token == "null";
 }
 
 std::size_t behind_json_string(std::string_view raw, std::size_t at) {

@@ -33,6 +33,13 @@ constexpr std::string_view json_trimmed(std::string_view text) {
 
 bool is_json_number(std::string_view token);
 
+/// A number, true, false or null.
+bool is_json_scalar(std::string_view token);
+
+/// Whether the backslash at `at`, or one after it, begins an escape that JSON does not have; `at`
+/// may be npos. simdjson checks escapes only in strings that are read.
+bool has_bad_escape(std::string_view text, std::size_t at);
+
 /// The position after the string whose opening quote is at `at`, or npos if the string does not
 /// end.
 std::size_t behind_json_string(std::string_view raw, std::size_t at);

@@ -74,7 +74,7 @@ std::string result_defect(const Message& answer) {
   const std::string_view result = answer.result;
   if (!answer.error.empty()) return "it has both a result and an error";
   if (!is_object(result)) return must_be("its result", result, "an object");
-  if (may_be_wrong(result)) {
+  if (!answer.is_checked && may_be_wrong(result)) {
     if (auto wrong = wrong_part(result, "result"); !wrong.empty()) return wrong;
   }
   const std::string_view meta = may_have_meta(result) ? member(result, "_meta") : "";

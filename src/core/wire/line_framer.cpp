@@ -17,6 +17,9 @@ constexpr std::size_t kBufferMin = 64 * limits::kKiB;
 /// A read into less room than this is not worth the call.
 constexpr std::size_t kReadMin = 4 * limits::kKiB;
 
+/// A read of more would leave the cache of the processor before it is looked at.
+constexpr std::size_t kReadMax = 256 * limits::kKiB;
+
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
@@ -29,76 +32,87 @@ void LineFramer::release() {
   other_.reset();
   if (begin_ != end_ || !is_large(buffer_)) return;
   begin_ = scanned_ = end_ = 0;
-  if (buffer_.use_count() > 1) {
-    buffer_.reset();
-  } else {
-    resize(kBufferMin);
-  }
+  buffer_.reset();
 }
 
-/// Leaves the buffer to its other holder, and goes on in another buffer with the bytes that were
-/// not taken out yet.
-void LineFramer::leave_to_holder() {
-  const std::size_t size = end_ - begin_;
-  if (move_to_other(std::max(kBufferMin, size))) return;
-  other_ = std::exchange(buffer_, nullptr);
-  if (resize(std::max(kBufferMin, size))) {
-    std::memcpy(buffer_->bytes, other_->bytes + begin_, size);
-    scanned_ -= begin_;
-    begin_ = 0;
-    end_ = size;
-  } else {
-    buffer_ = other_;
-    discard(end_);
-    buffer_.reset();
+/// A buffer of this capacity or more; null if there is no memory.
+std::shared_ptr<LineFramer::Buffer> LineFramer::buffer_of(std::size_t capacity) {
+  if (other_ && other_.use_count() == 1 && other_->capacity >= capacity) {
+    return std::exchange(other_, nullptr);
   }
+  auto buffer = std::make_shared<Buffer>();
+  // A short line needs no memory that can grow.
+  if (capacity > kBufferMin) buffer->memory = memory_;
+  const std::size_t most = std::max(capacity, line_max_ + kBufferMin);
+  buffer->bytes = buffer->memory.take(capacity + limits::kLinePadding, most + limits::kLinePadding,
+                                      buffer->capacity);
+  if (buffer->bytes == nullptr) return nullptr;
+  buffer->capacity -= limits::kLinePadding;
+  return buffer;
 }
 
-/// Goes on in the other buffer, if that is large enough and nobody holds it.
-bool LineFramer::move_to_other(std::size_t capacity) {
-  if (!other_ || other_.use_count() > 1 || other_->capacity < capacity) return false;
-  std::memcpy(other_->bytes, buffer_->bytes + begin_, end_ - begin_);
+/// Goes on in a buffer of this capacity or more, with the bytes that were not taken out yet.
+/// Returns false and changes nothing if there is no memory.
+bool LineFramer::move(std::size_t capacity) {
+  std::shared_ptr<Buffer> next = buffer_of(capacity);
+  if (!next) return false;
+  if (buffer_) std::memcpy(next->bytes, buffer_->bytes + begin_, end_ - begin_);
+  // What somebody still holds is large enough for the next long line.
+  if (buffer_.use_count() > 1) other_ = std::move(buffer_);
+  buffer_ = std::move(next);
   end_ -= begin_;
   scanned_ -= begin_;
   begin_ = 0;
-  std::swap(buffer_, other_);
   return true;
+}
+
+void LineFramer::compact() {
+  std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
+  end_ -= begin_;
+  scanned_ -= begin_;
+  begin_ = 0;
+}
+
+/// Drops the line for which there is no memory.
+void LineFramer::give_up_line() {
+  discard(end_);
+  begin_ = scanned_ = end_ = 0;
+  release();
 }
 
 std::span<char> LineFramer::space() {
   if (end_ - begin_ > line_max_) discard(end_);
   if (begin_ == end_) begin_ = scanned_ = end_ = 0;
-  if (buffer_.use_count() > 1) leave_to_holder();
-  if (capacity() == 0) {
-    begin_ = scanned_ = end_ = 0;
-    // Without 64 KiB the program can't work any more.
-    if (!resize(kBufferMin)) throw std::bad_alloc();
+  const bool is_held = buffer_.use_count() > 1;
+  if (is_held && !move(std::max(kBufferMin, end_ - begin_))) {
+    give_up_line();
+    buffer_.reset();
   }
-  if (capacity() - end_ < kReadMin) {
-    if (begin_ > 0) {
-      std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
-      end_ -= begin_;
-      scanned_ -= begin_;
-      begin_ = 0;
-    }
-    if (capacity() - end_ < std::max(kReadMin, capacity() / 4) && !move_to_other(capacity() * 2) &&
-        !resize(capacity() * 2)) {
-      discard(end_);
-      begin_ = scanned_ = end_ = 0;
-      release();
-    }
+  // Without 64 KiB the program can't work any more.
+  if (!buffer_ && !move(kBufferMin)) throw std::bad_alloc();
+  const std::size_t left = end_ - begin_;
+  // The bytes of a long line are moved no more often than others were taken out before them.
+  const bool is_full = capacity() - end_ < kReadMin;
+  if (begin_ > 0 && (is_full || (is_large(buffer_) && begin_ >= left))) compact();
+  const std::size_t room = capacity() - end_;
+  const bool is_tight = room < kReadMin || (is_full && room < capacity() / 4);
+  if (is_tight && capacity() < line_max_ + kBufferMin && !move(2 * capacity())) {
+    give_up_line();
+    if (!buffer_ && !move(kBufferMin)) throw std::bad_alloc();
   }
-  return {buffer_->bytes + end_, capacity() - end_};
+  return {buffer_->bytes + end_, std::min(capacity() - end_, kReadMax)};
 }
 
 void LineFramer::filled(std::size_t count) {
   assert(count <= capacity() - end_);
   end_ += count;
+  buffer_->used = std::max(buffer_->used, end_);
   is_long_line_seen_ = is_long_line_seen_ || end_ - begin_ > kBufferMin;
 }
 
 std::optional<LineFramer::Frame> LineFramer::next() {
   while (true) {
+    if (std::exchange(is_outline_over_, false)) outline_.restart();
     const std::size_t end = line_end();
     if (end == end_) {
       if (too_long_.size > 0) discard(end_);
@@ -122,24 +136,47 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
 /// The place of the first line end that was not looked at yet, which is behind `scanned_` then; or
 /// `end_`.
 std::size_t LineFramer::line_end() {
-  if (end_ == scanned_) return end_;
-  const std::string_view text(buffer_->bytes, end_);
+  while (scanned_ < end_) {
+    const std::size_t part_end =
+        ends_ == Ends::newlines ? std::min(end_, scanned_ + limits::kOutlinePiece) : end_;
+    const std::size_t at = line_end_before(part_end);
+    if (at != part_end) {
+      read_outline(at, true);
+      return at;
+    }
+    if (scanned_ < part_end) break;
+    read_outline(part_end, false);
+  }
+  return end_;
+}
+
+/// The same, but looks no further than `end`, and returns that if there is none.
+std::size_t LineFramer::line_end_before(std::size_t end) {
+  const std::string_view text(buffer_->bytes, end);
   std::size_t at =
       ends_ == Ends::newlines ? text.find('\n', scanned_) : text.find_first_of("\n\r", scanned_);
-  scanned_ = std::min(at, end_);
-  if (at == text.npos) return end_;
+  scanned_ = std::min(at, end);
+  if (at == text.npos) return end;
   // Only what follows on carriage returns shows whether they end the line or begin an update.
   const std::size_t behind =
-      ends_ == Ends::newlines ? at : std::min(text.find_first_not_of('\r', at), end_);
-  if (behind == end_) return end_;
+      ends_ == Ends::newlines ? at : std::min(text.find_first_not_of('\r', at), end);
+  if (behind == end) return end;
   if (text[behind] == '\n') at = behind;
   scanned_ = at == behind ? at + 1 : behind;
   return at;
 }
 
+/// The line has come in up to this place.
+void LineFramer::read_outline(std::size_t end, bool is_complete) {
+  if (end - begin_ <= limits::kOutlinedFrom || too_long_.size > 0) return;
+  outline_.read(buffer_->bytes + begin_, end - begin_, is_complete);
+}
+
 /// Takes the line that ends before `end` out of the buffer. Empty if the line is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end, bool is_overwritten) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
+  const LineOutline* outline = outline_.outline();
+  is_outline_over_ = true;
   if (too_long_.size > 0 || !can_hold(text.size())) {
     discard(end);
     begin_ = scanned_;
@@ -150,13 +187,16 @@ std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end, bool is_ove
   begin_ = scanned_;
   if (at_start_) {
     at_start_ = false;
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (text.starts_with(kByteOrderMark)) {
+      text.remove_prefix(kByteOrderMark.size());
+      outline = nullptr;
+    }
   }
   std::size_t returns = is_overwritten ? 0 : ends_ == Ends::newlines ? 1 : text.size();
   for (; returns > 0 && text.ends_with('\r'); --returns) text.remove_suffix(1);
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   if (std::all_of(text.begin(), text.end(), is_blank)) return std::nullopt;
-  return Frame{Line::padded(text), 0, {}, {}};
+  return Frame{Line::padded(text, outline), 0, {}, {}};
 }
 
 /// Drops the bytes before `end` of a line that is too long, except for the two ends of the line.
@@ -169,19 +209,7 @@ void LineFramer::discard(std::size_t end) {
 }
 
 bool LineFramer::can_hold(std::size_t size) const {
-  return size <= line_max_ && can_read(size, has_room_);
-}
-
-/// Returns false if there is no memory. The buffer is then unchanged.
-bool LineFramer::resize(std::size_t capacity) {
-  if (!buffer_) buffer_ = std::make_shared<Buffer>();
-  // For a large buffer, realloc moves the pages instead of copying them.
-  char* const bytes =
-      static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
-  if (bytes == nullptr) return false;
-  buffer_->bytes = bytes;
-  buffer_->capacity = capacity;
-  return true;
+  return size <= line_max_ && can_read(size, memory_.has_room);
 }
 
 }  // namespace sitter

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/wire/line_outline.hpp"
 #include "core/wire/room.hpp"
 #include "sitter/line.hpp"
 
@@ -17,7 +17,8 @@ namespace sitter {
 
 /// Splits bytes into lines. The shell reads straight into the framer's buffer and takes the lines
 /// out. Nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
-/// return before the line end and a byte order mark at the start are skipped.
+/// return before the line end and a byte order mark at the start are skipped. A line that takes
+/// several reads comes with its outline.
 ///
 /// The memory of a long line stays for the next one: new memory would cost a page fault for each of
 /// its pages, which takes longer than reading into it. The shell gives it back with `release`.
@@ -44,8 +45,8 @@ class LineFramer {
   /// `kept` is the size of each end that is kept of a line over the limit.
   explicit LineFramer(std::size_t line_max = limits::kLineMax,
                       std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines,
-                      HasRoom asked = sitter::has_room)
-      : line_max_(line_max), kept_(kept), ends_(ends), has_room_(asked) {}
+                      LineMemory memory = {})
+      : line_max_(line_max), kept_(kept), ends_(ends), memory_(memory) {}
 
   /// The memory of the lines that were given out. As long as the caller holds it, these lines stay
   /// valid.
@@ -55,7 +56,7 @@ class LineFramer {
   bool is_filled_by(std::string_view piece) const {
     return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
            piece.size() >= end_ - end_ / 16 &&
-           (!is_large(buffer_) || piece.size() >= buffer_->capacity / 8);
+           (!is_large(buffer_) || piece.size() >= buffer_->used / 8);
   }
 
   /// Whether there is memory that only long lines need.
@@ -83,19 +84,26 @@ class LineFramer {
     Buffer() = default;
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() { std::free(bytes); }
+    ~Buffer() {
+      if (bytes != nullptr) memory.give_back(bytes, capacity + limits::kLinePadding);
+    }
 
+    LineMemory memory;
     char* bytes = nullptr;
     std::size_t capacity = 0;  // without the padding
+    std::size_t used = 0;      // the bytes from the beginning that were ever read into
   };
 
   static bool is_large(const std::shared_ptr<Buffer>& buffer);
   std::size_t capacity() const { return buffer_ ? buffer_->capacity : 0; }
 
   std::size_t line_end();
-  void leave_to_holder();
-  bool move_to_other(std::size_t capacity);
-  bool resize(std::size_t capacity);
+  std::size_t line_end_before(std::size_t end);
+  void read_outline(std::size_t end, bool is_complete);
+  void give_up_line();
+  void compact();
+  bool move(std::size_t capacity);
+  std::shared_ptr<Buffer> buffer_of(std::size_t capacity);
   bool can_hold(std::size_t size) const;
   void discard(std::size_t end);
   std::optional<Frame> framed(std::size_t end, bool is_overwritten = false);
@@ -103,7 +111,7 @@ class LineFramer {
   std::size_t line_max_;
   std::size_t kept_;
   Ends ends_;
-  HasRoom has_room_;
+  LineMemory memory_;
   std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
   std::shared_ptr<Buffer> other_;   // for later; somebody may still hold it
   std::size_t begin_ = 0;           // where the line that is being read begins
@@ -113,6 +121,8 @@ class LineFramer {
   bool is_long_line_seen_ = false;
 
   TooLong too_long_;
+  OutlineReader outline_;
+  bool is_outline_over_ = false;  // the line has ended
 };
 
 }  // namespace sitter

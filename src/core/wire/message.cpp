@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/base/ascii.hpp"
 #include "core/base/json_text.hpp"
+#include "core/wire/line_outline.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
 #include "sitter/bytes.hpp"
@@ -173,23 +173,21 @@ simdjson::error_code read_params(object members, Message::Params& params, const 
   });
 }
 
-/// simdjson checks escapes only in strings that are read.
-bool has_bad_escape(std::string_view text, std::size_t at) {
-  constexpr std::string_view kSimple = "\"\\/bfnrt";
-  for (; at != text.npos; at = text.find('\\', at)) {
-    const char c = at + 1 < text.size() ? text[at + 1] : '\0';
-    if (c == 'u') {
-      for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
-        if (digit >= text.size() || hex_value(text[digit]) < 0) return true;
-      }
-      at += 6;
-    } else if (kSimple.find(c) != kSimple.npos) {
-      at += 2;
-    } else {
-      return true;
-    }
+template <class OnView>
+void each_view(Message& message, OnView on_view) {
+  for (std::string_view Message::*view : {&Message::method_text, &Message::id, &Message::params_raw,
+                                          &Message::result, &Message::error}) {
+    on_view(message.*view);
   }
-  return false;
+  using Params = Message::Params;
+  for (std::string_view Params::*view :
+       {&Params::name_text, &Params::meta_progress_token, &Params::progress_token,
+        &Params::request_id, &Params::uri, &Params::level, &Params::cursor,
+        &Params::protocol_version, &Params::envelope_version, &Params::envelope_client,
+        &Params::envelope_capabilities, &Params::subscription_id, &Params::notifications,
+        &Params::task_id, &Params::request_state}) {
+    on_view(message.params.*view);
+  }
 }
 
 /// Which members of a message the line has.
@@ -275,6 +273,18 @@ const Message* MessageReader::refuse(Defect::Kind kind, std::string what, Line l
 }
 
 const Message* MessageReader::read(Line line, Values values) {
+  return line.outline() != nullptr && read_outlined(line) ? &message_ : read_text(line, values);
+}
+
+bool MessageReader::read_outlined(Line line) {
+  const Skeleton skeleton(line.text(), *line.outline());
+  if (read_text(skeleton.line(), Values::skipped) == nullptr) return false;
+  message_.is_checked = true;
+  each_view(message_, [&](std::string_view& view) { view = skeleton.in_whole(view); });
+  return true;
+}
+
+const Message* MessageReader::read_text(Line line, Values values) {
   const std::string_view text = line.text();
   const auto not_json = [&](simdjson::error_code error) {
     if (error == simdjson::UTF8_ERROR) {
@@ -291,6 +301,7 @@ const Message* MessageReader::read(Line line, Values values) {
     parser_ = std::make_unique<Parser>();
   }
   message_ = {};
+  message_.is_checked = values == Values::checked;
 
   document document;
   const simdjson::padded_string_view padded(text.data(), text.size(),

@@ -56,6 +56,8 @@ struct Message {
   std::string_view result;
   std::string_view error;
   Params params;
+  /// All values are known to be valid JSON. If this is false, they were not checked.
+  bool is_checked = false;
 };
 
 /// Why a line is not a message.
@@ -94,6 +96,8 @@ class MessageReader {
  private:
   struct Parser;
 
+  const Message* read_text(Line line, Values values);
+  bool read_outlined(Line line);
   const Message* refuse(Defect::Kind kind, std::string what, Line line);
 
   std::unique_ptr<Parser> parser_;

@@ -14,6 +14,13 @@ bool has_room(std::size_t bytes) {
   return room != nullptr;
 }
 
+char* take_line_memory(std::size_t size_min, std::size_t /*most*/, std::size_t& size) {
+  size = size_min;
+  return static_cast<char*>(std::malloc(size_min));
+}
+
+void give_back_line_memory(char* bytes, std::size_t /*size*/) { std::free(bytes); }
+
 bool can_read(std::size_t size, HasRoom has_room) {
   return size < limits::kRoomAskedFrom ||
          has_room(limits::kRoomPerByte * size + limits::kRoomBeside);

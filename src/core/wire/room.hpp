@@ -36,6 +36,19 @@ using HasRoom = bool (*)(std::size_t bytes);
 /// Tries it.
 bool has_room(std::size_t bytes);
 
+/// Takes no more than the minimum.
+char* take_line_memory(std::size_t size_min, std::size_t most, std::size_t& size);
+void give_back_line_memory(char* bytes, std::size_t size);
+
+/// Where the memory of long lines comes from.
+struct LineMemory {
+  HasRoom has_room = sitter::has_room;
+  /// Returns null if there is no memory. May take up to `most` bytes, if those that are not used
+  /// cost nothing; sets `size` to what it took.
+  char* (*take)(std::size_t size_min, std::size_t most, std::size_t& size) = take_line_memory;
+  void (*give_back)(char* bytes, std::size_t size) = give_back_line_memory;
+};
+
 /// Whether there is memory to read a line of this size.
 bool can_read(std::size_t size, HasRoom has_room);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "io/stream/message_framer.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -19,7 +20,7 @@ ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, c
       unit_(launched.pid, gen),
       input_(loop, std::move(launched.input), {events.on_input_moved, events.on_input_broken}),
       output_(loop, std::move(launched.output),
-              events.on_output_bytes ? cutting_framer() : LineFramer(),
+              events.on_output_bytes ? cutting_framer() : message_framer(),
               {events.on_output, events.on_output_end, events.on_output_bytes}),
       error_(loop, std::move(launched.error), cutting_framer(),
              {events.on_error, events.on_error_end, events.on_error_bytes}) {

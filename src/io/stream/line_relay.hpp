@@ -34,8 +34,8 @@ class LineRelay {
 
  private:
   /// Lines of this size or more stay in the read buffer until the other side has taken them. A copy
-  /// of a smaller line is cheap, and the buffer may be larger than the line.
-  static constexpr std::size_t kHeldFrom = 4 * limits::kMiB;
+  /// of a smaller line is cheap, and fits into memory that is there already.
+  static constexpr std::size_t kHeldFrom = 64 * limits::kKiB;
 
   /// The buffer that holds a large piece of the line that is being passed on.
   std::shared_ptr<const void> holder_of(std::string_view piece) const {

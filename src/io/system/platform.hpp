@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <optional>
@@ -97,6 +98,9 @@ void set_process_title(const char* title);
 /// Makes the C library return the memory of a large message to the system when it is freed. Call it
 /// once, before anything large is allocated.
 void give_back_freed_memory();
+
+/// The memory is to be filled with as few page faults as the system can do with.
+void prefer_huge_pages(void* memory, std::size_t size);
 
 /// Gives back the memory of the program's code. The start needs much of the code once, and what is
 /// needed again is mapped again from the system's cache of the file.

@@ -126,6 +126,9 @@ void set_process_title(const char* title) { pthread_setname_np(title); }
 // The system's allocator does this by itself.
 void give_back_freed_memory() {}
 
+// The system decides by itself.
+void prefer_huge_pages(void* /*memory*/, std::size_t /*size*/) {}
+
 // The system takes code back by itself when memory is short.
 void give_back_code() {}
 
