@@ -14,7 +14,9 @@ using nlohmann::json;
 /// Walks over raw JSON text. The text is taken to be valid; in other text the walk stops early.
 class Walker {
  public:
-  explicit Walker(std::string_view raw) : raw_(raw) {}
+  explicit Walker(std::string_view raw, std::size_t at = 0) : raw_(raw), at_(at) {}
+
+  std::size_t at() const { return at_; }
 
   /// Skips whitespace, then `expected`, if it is there.
   bool takes(char expected) {
@@ -60,7 +62,7 @@ class Walker {
   }
 
   std::string_view raw_;
-  std::size_t at_ = 0;
+  std::size_t at_;
 };
 
 /// Reads one value by the grammar.
@@ -228,16 +230,27 @@ std::vector<std::string_view> json_elements(std::string_view raw, std::size_t co
 
 std::vector<JsonMember> json_members(std::string_view raw) {
   std::vector<JsonMember> members;
-  Walker walker(raw);
-  if (!walker.takes('{')) return members;
-  do {
-    auto key = json_decoded(walker.value());
-    if (!key || !walker.takes(':')) break;
-    const std::string_view value = walker.value();
-    if (value.empty()) break;
-    members.push_back({std::move(*key), value});
-  } while (walker.takes(','));
+  for (RawMembers each(raw); each.next();) {
+    auto key = json_decoded(each.key());
+    if (!key) break;
+    members.push_back({std::move(*key), each.value()});
+  }
   return members;
+}
+
+bool RawMembers::next() {
+  Walker walker(raw_, at_);
+  if (!walker.takes(at_ == 0 ? '{' : ',')) return false;
+  key_ = walker.value();
+  if (!key_.starts_with('"') || !walker.takes(':')) return false;
+  value_ = walker.value();
+  at_ = walker.at();
+  return !value_.empty();
+}
+
+bool is_json_string(std::string_view raw, std::string_view text) {
+  if (raw.find('\\') != raw.npos) return json_decoded(raw) == text;
+  return raw.size() == text.size() + 2 && raw.substr(1, text.size()) == text;
 }
 
 std::optional<std::string> json_decoded(std::string_view raw) {

@@ -67,6 +67,27 @@ std::vector<std::string_view> json_elements(std::string_view raw,
 /// twice.
 std::vector<JsonMember> json_members(std::string_view raw);
 
+/// Goes from member to member of an object, without a copy. A text that is no object has none.
+class RawMembers {
+ public:
+  explicit RawMembers(std::string_view raw) : raw_(raw) {}
+
+  /// Returns false if there is no further member, or if the text ends within it.
+  bool next();
+  /// A raw string.
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+
+ private:
+  std::string_view raw_;
+  std::size_t at_ = 0;
+  std::string_view key_;
+  std::string_view value_;
+};
+
+/// Whether a raw string stands for this text, which needs no escapes.
+bool is_json_string(std::string_view raw, std::string_view text);
+
 /// The text that a raw JSON string stands for; nothing if `raw` is not a valid string.
 std::optional<std::string> json_decoded(std::string_view raw);
 

@@ -16,9 +16,10 @@ bool is_empty_container(std::string_view raw) {
 
 void detail::read_members(std::string_view object, const std::string_view* keys, std::size_t count,
                           std::string_view* values) {
-  for (const JsonMember& member : json_members(object)) {
-    const auto* const found = std::find(keys, keys + count, member.key);
-    if (found != keys + count) values[found - keys] = member.value;
+  for (RawMembers each(object); each.next();) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_json_string(each.key(), keys[i])) values[i] = each.value();
+    }
   }
 }
 
