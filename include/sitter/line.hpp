@@ -6,7 +6,7 @@
 
 namespace sitter {
 
-struct LineOutline;
+struct MessagePlaces;
 
 namespace limits {
 
@@ -22,22 +22,22 @@ class Line {
   constexpr Line() = default;
 
   /// The caller promises the padding.
-  static constexpr Line padded(std::string_view text, const LineOutline* outline = nullptr) {
-    return Line(text, outline);
+  static constexpr Line padded(std::string_view text, const MessagePlaces* places = nullptr) {
+    return Line(text, places);
   }
 
   constexpr std::string_view text() const { return text_; }
   /// What was found out about a long line while it came in; null for any other line.
-  constexpr const LineOutline* outline() const { return outline_; }
+  constexpr const MessagePlaces* places() const { return places_; }
 
   friend bool operator==(const Line& a, const Line& b) { return a.text_ == b.text_; }
 
  private:
-  constexpr Line(std::string_view text, const LineOutline* outline)
-      : text_(text), outline_(outline) {}
+  constexpr Line(std::string_view text, const MessagePlaces* places)
+      : text_(text), places_(places) {}
 
   std::string_view text_;
-  const LineOutline* outline_ = nullptr;
+  const MessagePlaces* places_ = nullptr;
 };
 
 /// A line that stays valid after its fact, with the padding that `Line` promises.

@@ -184,15 +184,15 @@ TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
   EXPECT_THAT(asked, IsEmpty());
 }
 
-TEST_F(LineFramerTest, ALineThatTakesSeveralReadsHasItsOutline) {
+TEST_F(LineFramerTest, ALineThatTakesSeveralReadsHasItsPlaces) {
   framer_ = LineFramer();
-  for (const std::size_t size : {limits::kOutlinedFrom, limits::kOutlinedFrom + 1}) {
-    std::string line = R"json({"a":[[[")json";
-    constexpr std::string_view kEnd = R"json("]]]})json";
+  for (const std::size_t size : {limits::kScannedFrom, limits::kScannedFrom + 1}) {
+    std::string line = R"json({"a":")json";
+    constexpr std::string_view kEnd = R"json("})json";
     line.append(size - line.size() - kEnd.size(), 'x').append(kEnd);
     ASSERT_EQ(line.size(), size);
     for (int i = 0; i < 2; ++i) {
-      std::vector<bool> has_outline;
+      std::vector<bool> has_places;
       const std::string lines = line + "\n{}\n";
       for (std::string_view bytes = lines; !bytes.empty();) {
         const auto space = framer_.space();
@@ -200,10 +200,10 @@ TEST_F(LineFramerTest, ALineThatTakesSeveralReadsHasItsOutline) {
         framer_.filled(count);
         bytes.remove_prefix(count);
         while (const auto frame = framer_.next()) {
-          has_outline.push_back(frame->line.outline() != nullptr);
+          has_places.push_back(frame->line.places() != nullptr);
         }
       }
-      EXPECT_THAT(has_outline, ElementsAre(size > limits::kOutlinedFrom, false));
+      EXPECT_THAT(has_places, ElementsAre(size > limits::kScannedFrom, false));
     }
   }
 }

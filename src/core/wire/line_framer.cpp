@@ -33,6 +33,7 @@ void LineFramer::release() {
   if (begin_ != end_ || !is_large(buffer_)) return;
   begin_ = scanned_ = end_ = 0;
   buffer_.reset();
+  scan_ = MessageScan();
 }
 
 /// A buffer of this capacity or more; null if there is no memory.
@@ -112,7 +113,7 @@ void LineFramer::filled(std::size_t count) {
 
 std::optional<LineFramer::Frame> LineFramer::next() {
   while (true) {
-    if (std::exchange(is_outline_over_, false)) outline_.restart();
+    if (std::exchange(is_scan_over_, false)) scan_.restart();
     const std::size_t end = line_end();
     if (end == end_) {
       if (too_long_.size > 0) discard(end_);
@@ -138,14 +139,14 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
 std::size_t LineFramer::line_end() {
   while (scanned_ < end_) {
     const std::size_t part_end =
-        ends_ == Ends::newlines ? std::min(end_, scanned_ + limits::kOutlinePiece) : end_;
+        ends_ == Ends::newlines ? std::min(end_, scanned_ + limits::kScanPiece) : end_;
     const std::size_t at = line_end_before(part_end);
     if (at != part_end) {
-      read_outline(at, true);
+      scan_line(at, true);
       return at;
     }
     if (scanned_ < part_end) break;
-    read_outline(part_end, false);
+    scan_line(part_end, false);
   }
   return end_;
 }
@@ -167,16 +168,16 @@ std::size_t LineFramer::line_end_before(std::size_t end) {
 }
 
 /// The line has come in up to this place.
-void LineFramer::read_outline(std::size_t end, bool is_complete) {
-  if (end - begin_ <= limits::kOutlinedFrom || too_long_.size > 0) return;
-  outline_.read(buffer_->bytes + begin_, end - begin_, is_complete);
+void LineFramer::scan_line(std::size_t end, bool is_complete) {
+  if (end - begin_ <= limits::kScannedFrom || too_long_.size > 0) return;
+  scan_.grow(buffer_->bytes + begin_, end - begin_, is_complete);
 }
 
 /// Takes the line that ends before `end` out of the buffer. Empty if the line is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end, bool is_overwritten) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
-  const LineOutline* outline = outline_.outline();
-  is_outline_over_ = true;
+  const MessagePlaces* places = scan_.places();
+  is_scan_over_ = true;
   if (too_long_.size > 0 || !can_hold(text.size())) {
     discard(end);
     begin_ = scanned_;
@@ -189,14 +190,14 @@ std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end, bool is_ove
     at_start_ = false;
     if (text.starts_with(kByteOrderMark)) {
       text.remove_prefix(kByteOrderMark.size());
-      outline = nullptr;
+      places = nullptr;
     }
   }
   std::size_t returns = is_overwritten ? 0 : ends_ == Ends::newlines ? 1 : text.size();
   for (; returns > 0 && text.ends_with('\r'); --returns) text.remove_suffix(1);
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   if (std::all_of(text.begin(), text.end(), is_blank)) return std::nullopt;
-  return Frame{Line::padded(text, outline), 0, {}, {}};
+  return Frame{Line::padded(text, places), 0, {}, {}};
 }
 
 /// Drops the bytes before `end` of a line that is too long, except for the two ends of the line.

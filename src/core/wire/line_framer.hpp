@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/wire/line_outline.hpp"
+#include "core/wire/message_scan.hpp"
 #include "core/wire/room.hpp"
 #include "sitter/line.hpp"
 
@@ -18,7 +18,7 @@ namespace sitter {
 /// Splits bytes into lines. The shell reads straight into the framer's buffer and takes the lines
 /// out. Nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
 /// return before the line end and a byte order mark at the start are skipped. A line that takes
-/// several reads comes with its outline.
+/// several reads comes with the places of its values.
 ///
 /// The memory of a long line stays for the next one: new memory would cost a page fault for each of
 /// its pages, which takes longer than reading into it. The shell gives it back with `release`.
@@ -99,7 +99,7 @@ class LineFramer {
 
   std::size_t line_end();
   std::size_t line_end_before(std::size_t end);
-  void read_outline(std::size_t end, bool is_complete);
+  void scan_line(std::size_t end, bool is_complete);
   void give_up_line();
   void compact();
   bool move(std::size_t capacity);
@@ -121,8 +121,8 @@ class LineFramer {
   bool is_long_line_seen_ = false;
 
   TooLong too_long_;
-  OutlineReader outline_;
-  bool is_outline_over_ = false;  // the line has ended
+  MessageScan scan_;
+  bool is_scan_over_ = false;  // the line has ended
 };
 
 }  // namespace sitter

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "core/wire/message_scan.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/line.hpp"
 
@@ -27,7 +27,7 @@ struct Message {
     std::string_view request_id;
     std::string_view uri;
     std::string_view level;
-    /// The first token of any value.
+    /// Any value.
     std::string_view cursor;
     std::string_view protocol_version;
     /// What a client of the stateless revision says about itself in `_meta`. Without a version
@@ -55,8 +55,10 @@ struct Message {
   std::string_view params_raw;
   std::string_view result;
   std::string_view error;
+  /// The member `_meta` of the result.
+  std::string_view result_meta;
   Params params;
-  /// All values are known to be valid JSON. If this is false, they were not checked.
+  /// All of the line is known to be valid JSON.
   bool is_checked = false;
 };
 
@@ -78,30 +80,26 @@ struct Defect {
   std::string id;
 };
 
-/// Reads the top level of lines. No other module knows simdjson. UTF-8 and strings are always
-/// checked. Other values that the bridge skips are checked only with `Values::checked`.
+/// Reads the top level of lines. With `Values::checked`, a line is no message unless all of it is
+/// valid JSON. Otherwise a value that the bridge does not read may be broken.
 class MessageReader {
  public:
   enum class Values : std::uint8_t { skipped, checked };
-
-  MessageReader();
-  ~MessageReader();
-  MessageReader(const MessageReader&) = delete;
-  MessageReader& operator=(const MessageReader&) = delete;
 
   /// The message, or null. After null, `defect()` says why.
   const Message* read(Line line, Values values = Values::skipped);
   const Defect& defect() const { return defect_; }
 
  private:
-  struct Parser;
-
-  const Message* read_text(Line line, Values values);
-  bool read_outlined(Line line);
+  const Message* read_places(Line line, const MessagePlaces& places);
+  const Message* refuse_other(Line line);
   const Message* refuse(Defect::Kind kind, std::string what, Line line);
 
-  std::unique_ptr<Parser> parser_;
+  MessageScan scan_;
   Message message_;
+  /// The decoded texts of the message.
+  std::string method_;
+  std::string name_;
   Defect defect_;
 };
 

@@ -1,4 +1,4 @@
-#include "core/wire/line_outline.hpp"
+#include "core/wire/message_scan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json_text.hpp"
 #include "core/wire/message.hpp"
 
 namespace sitter {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsNull;
 using ::testing::NotNull;
 
@@ -27,13 +25,15 @@ std::vector<std::string> words_of(const Message* message, const Defect& defect,
   const Message::Params& p = message->params;
   std::vector<std::string> words{std::to_string(static_cast<int>(message->kind)),
                                  std::to_string(static_cast<int>(message->method)),
-                                 p.has_task ? "task" : "no task", std::string(message->method_text),
+                                 p.has_task ? "task" : "no task",
+                                 message->is_checked ? "checked" : "broken",
+                                 std::string(message->method_text),
                                  std::string(p.name_text)};
   for (const std::string_view view :
-       {message->id, message->params_raw, message->result, message->error, p.meta_progress_token,
-        p.progress_token, p.request_id, p.uri, p.level, p.cursor, p.protocol_version,
-        p.envelope_version, p.envelope_client, p.envelope_capabilities, p.subscription_id,
-        p.notifications, p.task_id, p.request_state}) {
+       {message->id, message->params_raw, message->result, message->error, message->result_meta,
+        p.meta_progress_token, p.progress_token, p.request_id, p.uri, p.level, p.cursor,
+        p.protocol_version, p.envelope_version, p.envelope_client, p.envelope_capabilities,
+        p.subscription_id, p.notifications, p.task_id, p.request_state}) {
     const bool is_inside = view.data() >= line.data() && view.data() <= line.data() + line.size();
     words.push_back(is_inside ? std::to_string(view.data() - line.data()) + "+" +
                                     std::to_string(view.size())
@@ -42,49 +42,39 @@ std::vector<std::string> words_of(const Message* message, const Defect& defect,
   return words;
 }
 
-class LineOutlineTest : public ::testing::Test {
+class MessageScanTest : public ::testing::Test {
  protected:
-  /// Reads the line in pieces of this size, and as it grows by `step` bytes.
-  const LineOutline* read(const std::string& line, std::size_t piece, std::size_t step,
-                          std::size_t gap_min = 1) {
+  /// Reads the line in pieces of this size, as it grows by `step` bytes.
+  const MessagePlaces* grow(const std::string& line, std::size_t piece, std::size_t step) {
     // What follows the line is as hostile as it can be.
     text_ = line + "\"\\{[" + std::string(limits::kLinePadding, '"');
     const std::string before = text_;
     size_ = line.size();
-    reader_ = OutlineReader(piece, gap_min);
+    scan_ = MessageScan(piece);
     for (std::size_t size = std::min(step, size_);; size = std::min(size + step, size_)) {
-      reader_.read(text_.data(), size, size == size_);
+      scan_.grow(text_.data(), size, size == size_);
       if (size == size_) break;
     }
     EXPECT_EQ(text_, before);
-    return reader_.outline();
+    return scan_.places();
   }
 
-  /// The message is the same with the outline and without.
+  /// The message is the same whether it was read in pieces or as a whole.
   void expect_same() {
     const std::string_view text(text_.data(), size_);
-    if (reader_.outline() != nullptr) {
-      EXPECT_TRUE(has_json_grammar(text)) << text;
+    for (const auto values : {MessageReader::Values::skipped, MessageReader::Values::checked}) {
+      const Message* const whole = whole_.read(Line::padded(text), values);
+      const Message* const grown = grown_.read(Line::padded(text, scan_.places()), values);
+      EXPECT_EQ(words_of(grown, grown_.defect(), text), words_of(whole, whole_.defect(), text))
+          << text;
     }
-    const Message* const whole = whole_.read(Line::padded(text));
-    const Message* const outlined = outlined_.read(Line::padded(text, reader_.outline()));
-    EXPECT_EQ(words_of(outlined, outlined_.defect(), text), words_of(whole, whole_.defect(), text))
-        << text;
-  }
-
-  std::vector<std::string> gaps() const {
-    std::vector<std::string> texts;
-    for (const auto& gap : reader_.outline()->gaps) {
-      texts.push_back(text_.substr(gap.begin, gap.end - gap.begin));
-    }
-    return texts;
   }
 
   std::string text_;
   std::size_t size_ = 0;
-  OutlineReader reader_;
+  MessageScan scan_;
   MessageReader whole_;
-  MessageReader outlined_;
+  MessageReader grown_;
 };
 
 /// Most of each line is one text.
@@ -121,18 +111,18 @@ const std::vector<std::string>& lines() {
   return kLines;
 }
 
-TEST_F(LineOutlineTest, SaysTheSameAsAReaderOfTheWholeLineAtEveryBorder) {
-  int outlined = 0;
+TEST_F(MessageScanTest, SaysTheSameAsAReaderOfTheWholeLineAtEveryBorder) {
+  int in_pieces = 0;
   for (const std::string& line : lines()) {
     for (std::size_t piece = 1; piece <= line.size() + 1; ++piece) {
       for (const std::size_t step : {std::size_t{1}, piece, line.size()}) {
-        if (read(line, piece, step) != nullptr) ++outlined;
+        if (grow(line, piece, step) != nullptr) ++in_pieces;
         expect_same();
         if (HasFailure()) FAIL() << "piece " << piece << ", step " << step;
       }
     }
   }
-  EXPECT_GT(outlined, 1000);
+  EXPECT_GT(in_pieces, 1000);
 }
 
 /// Any text, with all that matters near each other.
@@ -159,53 +149,69 @@ std::string random_line(std::mt19937& random) {
   return text;
 }
 
-TEST_F(LineOutlineTest, SaysTheSameOfAnyText) {
+TEST_F(MessageScanTest, SaysTheSameOfAnyText) {
   constexpr int kLines = 30'000;
-  int outlined = 0;
+  int in_pieces = 0;
   for (std::uint32_t seed = 0; seed < kLines; ++seed) {
     std::mt19937 random(seed);
     const std::string line = random_line(random);
     const std::size_t piece = 8 + random() % 400;
-    if (read(line, piece, 1 + random() % 400) != nullptr) ++outlined;
+    if (grow(line, piece, 1 + random() % 400) != nullptr) ++in_pieces;
     expect_same();
     if (HasFailure()) FAIL() << "seed " << seed;
   }
-  EXPECT_GT(outlined, kLines / 10);
+  EXPECT_GT(in_pieces, kLines / 10);
 }
 
-TEST_F(LineOutlineTest, LeavesOutWhatNobodyReads) {
-  read(lines()[0], 16, 16);
-  EXPECT_THAT(gaps(), ElementsAre(with_long_text(R"json("type":"text","text":"@")json")));
-  read(lines()[3], 16, 16);
-  EXPECT_THAT(gaps(), ElementsAre(with_long_text("@"), R"json(1,[2,{"x":"y"}])json", "a token",
-                                  "2026-07-28", R"json("name":"c")json"));
-}
-
-TEST_F(LineOutlineTest, ALineOfShortPartsHasNoOutline) {
-  const std::string text(50, 'x');
-  const std::string line =
-      R"json({"jsonrpc":"2.0","id":1,"result":{"a":[[")json" + text + R"json("]]}})json";
-  EXPECT_THAT(read(line, 16, 16, text.size() + 2), NotNull());
-  EXPECT_THAT(read(line, 16, 16, text.size() + 3), IsNull());
-}
-
-TEST_F(LineOutlineTest, ALineThatHasNotEndedHasNoOutline) {
+TEST_F(MessageScanTest, ALineThatHasNotEndedHasNoPlaces) {
   const std::string& line = lines()[0];
   text_ = line + std::string(limits::kLinePadding, ' ');
-  reader_ = OutlineReader(16, 1);
-  reader_.read(text_.data(), line.size(), false);
-  EXPECT_THAT(reader_.outline(), IsNull());
-  reader_.read(text_.data(), line.size(), true);
-  EXPECT_THAT(reader_.outline(), NotNull());
+  scan_ = MessageScan(16);
+  scan_.grow(text_.data(), line.size(), false);
+  EXPECT_THAT(scan_.places(), IsNull());
+  scan_.grow(text_.data(), line.size(), true);
+  EXPECT_THAT(scan_.places(), NotNull());
 }
 
-TEST_F(LineOutlineTest, APieceOfBackslashesEndsTheOutline) {
+TEST_F(MessageScanTest, APieceOfBackslashesIsReadWithTheWholeLine) {
   const std::string line = R"json({"jsonrpc":"2.0","id":1,"result":{"a":[[")json" +
                            std::string(200, '\\') + R"json("]]}})json";
-  EXPECT_THAT(read(line, 16, 16), IsNull());
+  EXPECT_THAT(grow(line, 16, 16), IsNull());
   expect_same();
-  EXPECT_THAT(read(line, 300, 300), NotNull());
+  EXPECT_THAT(grow(line, 300, 300), NotNull());
   expect_same();
+}
+
+TEST_F(MessageScanTest, ABrokenValueThatNobodyReadsIsNoted) {
+  for (const std::string broken : {"NaN", "[1,]", "[,1]", "[1 2]", "{\"a\":}", "{\"a\" 1}", "{1:2}",
+                                   "[}", "{\"a\":1,}", "01", "[:]"}) {
+    for (const std::string& line :
+         {R"json({"jsonrpc":"2.0","id":1,"result":{"a":)json" + broken + "}}",
+          R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)json" + broken + "}}"}) {
+      MessageReader reader;
+      const OwnedLine owned(line);
+      const Message* const message = reader.read(owned.line());
+      ASSERT_NE(message, nullptr) << line << reader.defect().what;
+      EXPECT_FALSE(message->is_checked) << line;
+      EXPECT_EQ(reader.read(owned.line(), MessageReader::Values::checked), nullptr) << line;
+    }
+  }
+}
+
+TEST_F(MessageScanTest, ABrokenPartOfTheMessageItselfIsRefused) {
+  for (const std::string line :
+       {R"json({"jsonrpc":"2.0","id":1,"result":{},})json",
+        R"json({"jsonrpc":"2.0" "id":1,"result":{}})json",
+        R"json({"jsonrpc":"2.0","id" 1,"result":{}})json",
+        R"json({"jsonrpc":"2.0","id":1,"result":})json",
+        R"json({"jsonrpc":"2.0","id":1,"result":{}])json",
+        R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name" "y"}})json",
+        R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progressToken":}}})json"}) {
+    MessageReader reader;
+    const OwnedLine owned(line);
+    EXPECT_EQ(reader.read(owned.line()), nullptr) << line;
+    EXPECT_EQ(reader.defect().kind, Defect::Kind::not_json) << line;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,322 @@
+#include "core/wire/message_scan.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/wire/protocol.hpp"
+
+namespace sitter {
+namespace {
+
+using Name = MessagePlaces::Name;
+
+/// The index of a line has four bytes for each of its bytes. After a line above this size, a new
+/// index takes its place.
+constexpr std::size_t kIndexKeptMax = limits::kMiB;
+
+constexpr std::string_view kBadEscape = "a string has an escape that JSON does not have";
+constexpr std::string_view kNoEnd = "it ends within an object or an array";
+constexpr std::string_view kMore = "something follows the JSON object";
+
+/// The length of \u1234, the longest escape.
+constexpr std::size_t kEscapeMax = 6;
+
+/// The end of the part of the piece that does not end within an escape or a character. Neither may
+/// be valid.
+std::size_t whole_part(const char* line, std::size_t begin, std::size_t end) {
+  for (std::size_t at = end - std::min(end - begin, kEscapeMax); at < end; ++at) {
+    if (line[at] != '\\') continue;
+    while (at > begin && line[at - 1] == '\\') --at;
+    end = at;
+  }
+  const auto is_continuation = [](char c) { return (c & 0xC0) == 0x80; };
+  constexpr std::size_t kCharacterMax = 4;
+  const std::size_t last = end - std::min(end - begin, kCharacterMax);
+  std::size_t at = end;
+  while (at > last && is_continuation(line[at - 1])) --at;
+  return at > last && static_cast<unsigned char>(line[at - 1]) >= 0xC0 ? at - 1 : end;
+}
+
+/// Whether the text before `at` ends within a scalar that is no string.
+bool ends_in_scalar(const char* line, std::size_t at) {
+  constexpr std::string_view kOthers = "{}[],:\" \t\r\n";
+  return at > 0 && kOthers.find(line[at - 1]) == kOthers.npos;
+}
+
+struct Key {
+  std::string_view text;
+  Name name;
+};
+
+constexpr Key kOfMessage[] = {{"jsonrpc", Name::jsonrpc}, {"id", Name::id},
+                              {"method", Name::method},   {"params", Name::params},
+                              {"result", Name::result},   {"error", Name::error}};
+constexpr Key kOfParams[] = {{"name", Name::name},
+                             {"_meta", Name::meta},
+                             {"progressToken", Name::progress_token},
+                             {"requestId", Name::request_id},
+                             {"cursor", Name::cursor},
+                             {"uri", Name::uri},
+                             {"level", Name::level},
+                             {"protocolVersion", Name::protocol_version},
+                             {"task", Name::task},
+                             {"taskId", Name::task_id},
+                             {"requestState", Name::request_state},
+                             {"notifications", Name::notifications}};
+constexpr Key kOfMeta[] = {{"progressToken", Name::meta_progress_token},
+                           {kMetaVersion, Name::envelope_version},
+                           {kMetaClientInfo, Name::envelope_client},
+                           {kMetaClientCapabilities, Name::envelope_capabilities},
+                           {kMetaStream, Name::subscription_id}};
+constexpr Key kOfResult[] = {{"_meta", Name::result_meta}};
+constexpr std::array<std::span<const Key>, 5> kKeys{
+    {{}, kOfMessage, kOfParams, kOfMeta, kOfResult}};
+
+Name find(std::span<const Key> keys, std::string_view text) {
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.text == text; });
+  return found == keys.end() ? Name::none : found->name;
+}
+
+}  // namespace
+
+struct MessageScan::Parser {
+  /// The places of all tokens; of a string, only its beginning.
+  simdjson::error_code read(const char* text, std::size_t size) {
+    using simdjson::SUCCESS;
+    if (json && json->capacity() > kIndexKeptMax && size <= kIndexKeptMax) json.reset();
+    if (!json || json->capacity() < size) {
+      const std::size_t capacity = std::max(size, limits::kScannedFrom);
+      const auto error =
+          json ? json->allocate(capacity, 1)
+               : simdjson::get_active_implementation()->create_dom_parser_implementation(capacity,
+                                                                                         1, json);
+      if (error) return error;
+    }
+    return json->stage1(reinterpret_cast<const std::uint8_t*>(text), size,
+                        simdjson::stage1_mode::regular);
+  }
+  std::span<const std::uint32_t> index() const {
+    return {json->structural_indexes.get(), json->n_structural_indexes};
+  }
+
+  std::unique_ptr<simdjson::internal::dom_parser_implementation> json;
+};
+
+MessageScan::MessageScan(std::size_t piece) : piece_(piece), parser_(std::make_unique<Parser>()) {}
+MessageScan::~MessageScan() = default;
+MessageScan::MessageScan(MessageScan&&) noexcept = default;
+MessageScan& MessageScan::operator=(MessageScan&&) noexcept = default;
+
+void MessageScan::restart() {
+  state_ = State::reading;
+  places_ = {};
+  read_to_ = 0;
+  is_in_string_ = false;
+  ends_.clear();
+  expected_ = Expected::value;
+  pending_ = Pending::none;
+}
+
+bool MessageScan::fail(std::string_view what) {
+  what_ = what;
+  return false;
+}
+
+MessageScan::Problem MessageScan::read(std::string_view line) {
+  restart();
+  state_ = State::refused;
+  const simdjson::error_code error = parser_->read(line.data(), line.size());
+  if (error == simdjson::UTF8_ERROR) return Problem::not_utf8;
+  if (error == simdjson::MEMALLOC) return Problem::no_memory;
+  what_ = error ? simdjson::error_message(error) : "";
+  if (error) return Problem::not_json;
+  if (line[parser_->index().front()] != '{') return Problem::not_an_object;
+  what_ = kBadEscape;
+  if (has_bad_escape(line, line.find('\\'))) return Problem::not_json;
+  if (!follow(line.data(), 0, parser_->index()) || !finish()) return Problem::not_json;
+  state_ = State::complete;
+  return Problem::none;
+}
+
+void MessageScan::grow(char* line, std::size_t size, bool is_complete) {
+  while (state_ == State::reading && read_to_ < size) {
+    const std::size_t end = std::min(size, read_to_ + piece_);
+    const bool is_last = is_complete && end == size;
+    if (!is_last && end - read_to_ < piece_) return;
+    const std::size_t whole = is_last ? end : whole_part(line, read_to_, end);
+    // A piece of nothing but backslashes would be looked at again and again.
+    if (whole == read_to_ || !read_piece(line, whole)) state_ = State::refused;
+    read_to_ = whole;
+  }
+  if (state_ != State::reading || !is_complete) return;
+  state_ = !is_in_string_ && finish() ? State::complete : State::refused;
+}
+
+/// The parser takes whole texts only. So a string that the piece cuts gets the quotes that it
+/// lacks, for as long as the parser reads it.
+bool MessageScan::read_piece(char* line, std::size_t end) {
+  const std::string_view piece(line + read_to_, end - read_to_);
+  if (has_bad_escape(piece, piece.find('\\'))) return false;
+  const bool began_in_string = is_in_string_;
+  assert(!began_in_string || read_to_ > 0);
+  const std::size_t begin = read_to_ - (began_in_string ? 1 : 0);
+  const char before = std::exchange(line[begin], began_in_string ? '"' : line[begin]);
+  simdjson::error_code error = simdjson::UNCLOSED_STRING;
+  for (const bool ends_in_string : {began_in_string, !began_in_string}) {
+    if (error != simdjson::UNCLOSED_STRING) break;
+    is_in_string_ = ends_in_string;
+    const char behind = std::exchange(line[end], ends_in_string ? '"' : line[end]);
+    error = parser_->read(line + begin, end - begin + (ends_in_string ? 1 : 0));
+    line[end] = behind;
+  }
+  line[begin] = before;
+  // White space alone has no index.
+  if (error == simdjson::EMPTY) return true;
+  if (error) return false;
+  const auto index = parser_->index();
+  // What the piece before has begun is no token of this one.
+  const bool goes_on = began_in_string || (index[0] == 0 && ends_in_scalar(line, begin) &&
+                                           ends_in_scalar(line, begin + 1));
+  return follow(line, begin, index.subspan(goes_on ? 1 : 0));
+}
+
+/// Follows the grammar from token to token. Returns false if the line is refused.
+bool MessageScan::follow(const char* line, std::size_t begin,
+                         std::span<const std::uint32_t> index) {
+  for (const std::uint32_t from_begin : index) {
+    const std::size_t at = begin + from_begin;
+    if (pending_ != Pending::none) end_token(line, at);
+    if (!begin_token(line, at)) return false;
+  }
+  return true;
+}
+
+bool MessageScan::begin_token(const char* line, std::size_t at) {
+  const char c = line[at];
+  if (ends_.empty() && (c != '{' || expected_ == Expected::more)) return fail(kMore);
+  switch (c) {
+    case '{':
+    case '[':
+      return open(c, at);
+    case '}':
+    case ']':
+      return close(c, at);
+    case ',':
+      if (expected_ != Expected::more && !goes_on_broken()) return false;
+      expected_ = ends_.back() == '}' ? Expected::key : Expected::value;
+      return true;
+    case ':':
+      if (expected_ == Expected::colon) {
+        on_key(line, at);
+      } else if (!goes_on_broken()) {
+        return false;
+      }
+      expected_ = Expected::value;
+      return true;
+    case '"':
+      if (expected_ == Expected::key || expected_ == Expected::first_key) {
+        expected_ = Expected::colon;
+        key_at_ = at;
+        return true;
+      }
+      return begin_value(Pending::string, at);
+    default:
+      return begin_value(Pending::scalar, at);
+  }
+}
+
+/// Something is wrong at this place. In a value that the bridge does not read itself, that is only
+/// noted.
+bool MessageScan::goes_on_broken() {
+  const Level* const here = level();
+  const bool is_read =
+      here != nullptr && here->members != Members::none && here->members != Members::of_result;
+  if (is_read) return fail(kBadStructure);
+  places_.is_checked = false;
+  return true;
+}
+
+bool MessageScan::begin_value(Pending pending, std::size_t at) {
+  const bool is_expected = expected_ == Expected::value || expected_ == Expected::first_value;
+  if (!is_expected && !goes_on_broken()) return false;
+  expected_ = Expected::more;
+  pending_ = pending;
+  pending_at_ = at;
+  return true;
+}
+
+/// The token before this one has ended.
+void MessageScan::end_token(const char* line, std::size_t next) {
+  Level* const here = level();
+  const Name name = here != nullptr ? here->name : Name::none;
+  if (std::exchange(pending_, Pending::none) == Pending::string && name == Name::none) return;
+  const std::string_view text = json_trimmed({line + pending_at_, next - pending_at_});
+  const bool is_told_apart = name == Name::jsonrpc || name == Name::id || name == Name::method;
+  if (!text.starts_with('"') && !is_told_apart && !is_json_scalar(text)) {
+    places_.is_checked = false;
+  }
+  if (name != Name::none) take_value(*here, pending_at_, pending_at_ + text.size());
+}
+
+bool MessageScan::open(char bracket, std::size_t at) {
+  if (!begin_value(Pending::none, at)) return false;
+  Level* const outer = level();
+  auto members = Members::none;
+  if (ends_.empty()) {
+    members = Members::of_message;
+  } else if (outer != nullptr) {
+    outer->value_at = at;
+    if (outer->name == Name::params) members = Members::of_params;
+    if (outer->name == Name::meta) members = Members::of_meta;
+    if (outer->name == Name::result) members = Members::of_result;
+  }
+  const bool is_object = bracket == '{';
+  ends_.push_back(is_object ? '}' : ']');
+  expected_ = is_object ? Expected::first_key : Expected::first_value;
+  if (Level* const inner = level()) *inner = {is_object ? members : Members::none, Name::none, 0};
+  return true;
+}
+
+bool MessageScan::close(char bracket, std::size_t at) {
+  const auto empty = bracket == '}' ? Expected::first_key : Expected::first_value;
+  const bool is_expected =
+      (expected_ == Expected::more || expected_ == empty) && ends_.back() == bracket;
+  if (!is_expected && !goes_on_broken()) return false;
+  ends_.pop_back();
+  expected_ = Expected::more;
+  Level* const outer = level();
+  if (outer != nullptr && outer->name != Name::none) take_value(*outer, outer->value_at, at + 1);
+  return true;
+}
+
+/// A key has ended before this colon.
+void MessageScan::on_key(const char* line, std::size_t colon) {
+  Level* const here = level();
+  if (here == nullptr || here->members == Members::none) return;
+  const std::string_view raw = json_trimmed({line + key_at_, colon - key_at_});
+  std::string_view key = raw.substr(1, raw.size() - 2);
+  std::string decoded;
+  if (key.find('\\') != key.npos) key = decoded = json_decoded(raw).value_or("");
+  here->name = find(kKeys[static_cast<std::size_t>(here->members)], key);
+  const auto forget = [this](Name first, Name last) {
+    for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
+      places_.all[i] = {};
+    }
+  };
+  if (here->name == Name::params) forget(Name::name, Name::subscription_id);
+  if (here->name == Name::result) forget(Name::result_meta, Name::result_meta);
+}
+
+void MessageScan::take_value(Level& level, std::size_t begin, std::size_t end) {
+  places_.of(std::exchange(level.name, Name::none)) = {begin, end};
+}
+
+bool MessageScan::finish() { return ends_.empty() || fail(kNoEnd); }
+
+}  // namespace sitter

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sitter/bytes.hpp"
+
+namespace sitter {
+
+namespace limits {
+
+/// A line up to this size is read when it is complete: one read brings as much, so all of it is
+/// still in the cache of the processor.
+inline constexpr std::size_t kScannedFrom = 64 * kKiB;
+
+/// A piece of this size and the index of its JSON stay in the second cache of the processor.
+inline constexpr std::size_t kScanPiece = 32 * kKiB;
+
+}  // namespace limits
+
+/// Where in a line the values stand that the bridge reads. If a key is written twice, the last
+/// value counts.
+struct MessagePlaces {
+  enum class Name : std::uint8_t {
+    none,
+    // of the message
+    jsonrpc,
+    id,
+    method,
+    params,
+    result,
+    error,
+    // of params
+    name,
+    meta,
+    progress_token,
+    request_id,
+    cursor,
+    uri,
+    level,
+    protocol_version,
+    task,
+    task_id,
+    request_state,
+    notifications,
+    // of _meta in params
+    meta_progress_token,
+    envelope_version,
+    envelope_client,
+    envelope_capabilities,
+    subscription_id,
+    // of result
+    result_meta,
+    count,
+  };
+  struct Place {
+    std::size_t begin = 0;
+    std::size_t end = 0;  ///< 0 if there is no such value
+  };
+
+  std::array<Place, static_cast<std::size_t>(Name::count)> all;
+  /// The line is valid JSON (RFC 8259). If this is false, something is wrong that is not in the
+  /// message, params or `_meta` themselves: deeper, or in another value.
+  bool is_checked = true;
+
+  Place& of(Name name) { return all[static_cast<std::size_t>(name)]; }
+  const Place& of(Name name) const { return all[static_cast<std::size_t>(name)]; }
+};
+
+/// Reads the JSON of a message in one pass, and finds out where the values stand that the bridge
+/// reads. UTF-8, strings and escapes are always checked. No other module knows simdjson.
+class MessageScan {
+ public:
+  enum class Problem : std::uint8_t { none, not_utf8, no_memory, not_an_object, not_json };
+
+  /// What is wrong with a line whose `MessagePlaces::is_checked` is false.
+  static constexpr std::string_view kBadStructure =
+      "commas, brackets, keys or values are missing or superfluous";
+
+  explicit MessageScan(std::size_t piece = limits::kScanPiece);
+  ~MessageScan();
+  MessageScan(MessageScan&&) noexcept;
+  MessageScan& operator=(MessageScan&&) noexcept;
+
+  /// Reads a whole line. Afterwards `places` is not null if there is no problem.
+  Problem read(std::string_view line);
+  /// A clause for a person about the last `not_json`.
+  std::string_view what() const { return what_; }
+
+  /// Reads a long line piece by piece while it comes in, as long as each piece is in the cache of
+  /// the processor. The line has grown to this size, or is complete. The bytes beside a piece, of
+  /// which one may be the byte behind the line, are overwritten and restored.
+  void grow(char* line, std::size_t size, bool is_complete);
+  /// Null if the line is not complete, or if it must be read as a whole because something is wrong.
+  const MessagePlaces* places() const { return state_ == State::complete ? &places_ : nullptr; }
+  /// Another line follows.
+  void restart();
+
+ private:
+  using Name = MessagePlaces::Name;
+  enum class State : std::uint8_t { reading, complete, refused };
+  /// What the next token must be. `more` is a comma or the end of the container.
+  enum class Expected : std::uint8_t { value, first_value, key, first_key, colon, more };
+  /// What is looked for in a container: the lists of keys in this order.
+  enum class Members : std::uint8_t { none, of_message, of_params, of_meta, of_result };
+  enum class Pending : std::uint8_t { none, string, scalar };
+  struct Parser;
+  /// The message, params or result, and `_meta`.
+  static constexpr std::size_t kLevels = 3;
+
+  /// An open container in one of the first levels.
+  struct Level {
+    Members members = Members::none;
+    Name name = Name::none;  ///< the name of the value that is being read
+    std::size_t value_at = 0;
+  };
+
+  bool read_piece(char* line, std::size_t end);
+  bool follow(const char* line, std::size_t begin, std::span<const std::uint32_t> index);
+  void end_token(const char* line, std::size_t next);
+  bool begin_token(const char* line, std::size_t at);
+  bool open(char bracket, std::size_t at);
+  bool close(char bracket, std::size_t at);
+  bool begin_value(Pending pending, std::size_t at);
+  void on_key(const char* line, std::size_t colon);
+  void take_value(Level& level, std::size_t begin, std::size_t end);
+  bool goes_on_broken();
+  bool finish();
+  bool fail(std::string_view what);
+
+  std::size_t depth() const { return ends_.size(); }
+  Level* level() { return depth() - 1 < kLevels ? &levels_[depth() - 1] : nullptr; }
+
+  std::size_t piece_;
+  std::unique_ptr<Parser> parser_;
+  State state_ = State::reading;
+  MessagePlaces places_;
+  std::string_view what_;
+  std::size_t read_to_ = 0;    // the bytes before this place have been read
+  bool is_in_string_ = false;  // there
+  std::string ends_;           // the closing brackets of the containers that are open there
+  std::array<Level, kLevels> levels_;
+  Expected expected_ = Expected::value;
+  std::size_t key_at_ = 0;
+  Pending pending_ = Pending::none;  // the last token, if its end has to be found
+  std::size_t pending_at_ = 0;
+};
+
+}  // namespace sitter
