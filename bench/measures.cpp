@@ -164,24 +164,30 @@ void at_once(Run& run) {
   run.add("  more than one call, ms", over, 2);
 }
 
-void large_result(Run& run) {
-  constexpr int kCalls = 3;
-  Figure times = run.figure(), peak = run.figure(), later = run.figure();
+void large(Run& run) {
+  constexpr int kFirst = 2;  // these take memory that later calls use again
+  constexpr int kFurther = 5;
+  const std::string line = call_line(kFirstId, run.server().call_bytes);
+  Figure times = run.figure(), faults = run.figure(), peak = run.figure(), later = run.figure();
   run.each_round([&](int round, std::size_t way) {
     Program program(run.command(way));
+    for (int i = 0; i < kFirst; ++i) time_of(run, program, line, 1);
+    const double faults_before = page_faults_of(program.pid());
     std::vector<double> of_round;
-    for (int i = 0; i < kCalls; ++i) {
-      of_round.push_back(Millis(time_of(run, program, call_line(kFirstId), 1)).count());
+    for (int i = 0; i < kFurther; ++i) {
+      of_round.push_back(Millis(time_of(run, program, line, 1)).count());
     }
     times[way].push_back(median(of_round));
     if (!run.middle(way).is_between) return;
+    faults[way].push_back((page_faults_of(program.pid()) - faults_before) / kFurther);
     peak[way].push_back(memory_of(program.pid(), "VmHWM:"));
     // Waiting takes a second, and one measurement is enough: the returned memory does not vary.
     if (round > 0) return;
     std::this_thread::sleep_for(std::chrono::seconds(1));
     later[way].push_back(memory_of(program.pid(), "VmRSS:"));
   });
-  run.add("10 MB result, ms", times, 1);
+  run.add("call to answer, ms", times, 2);
+  run.add("  page faults for each call", faults, 1);
   run.add("  peak resident, MB", peak, 1);
   run.add("  resident one second later, MB", later, 1);
 }

@@ -11,7 +11,8 @@ void round_trip(Run& run);
 void pipelined(Run& run);
 /// As many calls at once as the bridge runs of a tool.
 void at_once(Run& run);
-void large_result(Run& run);
+/// Few calls one after the other, with memory and page faults.
+void large(Run& run);
 void memory(Run& run);
 void start_to_initialize(Run& run);
 void start_to_list(Run& run);

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 namespace sitter::bench {
 namespace {
@@ -50,9 +52,11 @@ void die(std::string_view what) {
   std::exit(1);
 }
 
-std::string call_line(std::size_t id) { return call_with(id, call_text()); }
+std::string call_line(std::size_t id, std::size_t bytes) { return call_with(id, call_text(bytes)); }
 
-std::string call_text() { return std::string(kMessageBytes - call_with(kFirstId, "").size(), 'x'); }
+std::string call_text(std::size_t bytes) {
+  return std::string(bytes - call_with(kFirstId, "").size(), 'x');
+}
 
 Started start_program(const Words& command, Errors errors) {
   Started started;
@@ -160,6 +164,16 @@ double memory_of(pid_t pid, std::string_view field) {
   std::ifstream children(fmt::format("{}/task/{}/children", process, pid));
   for (pid_t child = 0; children >> child;) megabytes += memory_of(child, field);
   return megabytes;
+}
+
+double page_faults_of(pid_t pid) {
+  // The name of the program in the second field may hold anything.
+  constexpr int kFaultsAfterName = 8;
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string text{std::istreambuf_iterator<char>(stat), {}};
+  std::istringstream rest(text.substr(text.rfind(')') + 1));
+  for (int i = 0; i < kFaultsAfterName; ++i) rest >> text;
+  return std::strtod(text.c_str(), nullptr);
 }
 
 Micros cpu_time_of(pid_t pid) {

@@ -33,11 +33,11 @@ extern const std::string_view kInitialized;
 /// Ends the benchmark, since a figure would be wrong.
 [[noreturn]] void die(std::string_view what);
 
-/// A call of `kMessageBytes` including its line end, with the members in the order of the official
+/// A call of so many bytes including its line end, with the members in the order of the official
 /// clients.
-std::string call_line(std::size_t id);
-/// The only argument of each call.
-std::string call_text();
+std::string call_line(std::size_t id, std::size_t bytes = kMessageBytes);
+/// The only argument of such a call.
+std::string call_text(std::size_t bytes = kMessageBytes);
 
 /// A started program, with its standard streams.
 struct Started {
@@ -101,6 +101,8 @@ class BareStarts : public Caller {
 /// A field of /proc/PID/status that is given in kB, converted to MB of 1024 kB: the sum over this
 /// process and all below it but fake-mcp.
 double memory_of(pid_t pid, std::string_view field);
+/// How many pages the system had to give to a process so far without reading them from a file.
+double page_faults_of(pid_t pid);
 /// The CPU time of all threads of a process.
 Micros cpu_time_of(pid_t pid);
 

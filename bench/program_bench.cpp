@@ -19,13 +19,12 @@
 #include <vector>
 
 #include "curl.hpp"
+#include "machine.hpp"
 #include "measures.hpp"
 #include "run.hpp"
 
 namespace sitter::bench {
 namespace {
-
-constexpr std::size_t kLargeResult = 10'000'000;
 
 /// The path of a program that was built beside the benchmark.
 std::string built(const std::string& program) {
@@ -42,10 +41,11 @@ Words fast_server(std::size_t result_bytes) {
   return {built("fake-mcp"), "--fast", "--result-bytes", fmt::format("{}", result_bytes)};
 }
 
-std::function<Server()> child(std::size_t result_bytes) {
+std::function<Server()> child(std::size_t result_bytes, std::size_t call_bytes = kMessageBytes) {
   return [=] {
     return Server{.words = joined({"--"}, fast_server(result_bytes)),
-                  .answer_bytes = kAnswer.size() + result_bytes};
+                  .answer_bytes = kAnswer.size() + result_bytes,
+                  .call_bytes = call_bytes};
   };
 }
 
@@ -150,6 +150,15 @@ std::vector<Case> cases_of(const Options& options) {
     return std::vector{when_idle, {}, "as when idle"sv, {}, "as when idle"sv};
   };
 
+  const auto of_large = [&](std::string_view what, const std::function<Server()>& server) {
+    return Case{fmt::format("program/large/{}", what),
+                to_child,
+                server,
+                large,
+                ratio,
+                {"<= 2.00 x relay", "", "<= 32 (static)", "as when idle"}};
+  };
+
   std::vector<Case> cases = {
       {"program/round-trip",
        to_child,
@@ -159,12 +168,10 @@ std::vector<Case> cases_of(const Options& options) {
        {"<= 1.00 x relay", "<= 1.15 x relay"}},
       {"program/at-once", to_child, small, pipelined, ratio, {">= 1.50, or 0.40 x relay"}},
       {"program/start", to_child, small, start_to_initialize, difference, {"<= relay + 1.00"}},
-      {"program/large-result",
-       to_child,
-       child(kLargeResult),
-       large_result,
-       ratio,
-       {"<= 2.00 x relay", "<= 32 (static)", "as when idle"}},
+      of_large("1-mb-result", child(1'000'000)),
+      of_large("10-mb-result", child(10'000'000)),
+      of_large("1-mb-request", child(kSmallResult, 1'000'000)),
+      of_large("10-mb-request", child(kSmallResult, 10'000'000)),
       {"program/memory", {relay, sitter}, small, memory, difference, resident("< 4.00 (static)")},
       {"http/round-trip",
        to_daemon,
@@ -259,7 +266,8 @@ int run(int argc, char** argv) {
   // The launcher runs this program, even if no package is installed.
   setenv("MCP_SITTER_BINARY", options.sitter.c_str(), 1);
   stay_on(options.core);
-  fmt::print("{}, core {}, {} rounds\n", options.sitter, options.core, options.rounds);
+  fmt::print("{}\ncore {}: {}\n{}, {} rounds\n", machine(), options.core, speed_of_core(),
+             options.sitter, options.rounds);
   if (!has_curl()) fmt::print("this program was built without libcurl\n");
   for (const Case& one : cases) {
     Run run(one, options);

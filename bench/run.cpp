@@ -43,6 +43,8 @@ void Run::add(std::string_view what, const Figure& figure, int digits) {
     const bool is_empty = figure[way].empty();
     cells.push_back(is_empty ? "" : fmt::format("{:.{}f}", median(figure[way]), digits));
     if (is_empty || way + 1 == ways()) continue;
+    // There is no ratio to nothing.
+    if (case_.compare == Compare::ratio && median(figure[way]) == 0) continue;
     if (!comparisons.empty()) comparisons += ", ";
     comparisons += compared(figure, way, digits);
   }

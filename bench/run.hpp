@@ -18,6 +18,7 @@ struct Server {
   /// How a program in the middle is told of it.
   Words words;
   std::size_t answer_bytes;
+  std::size_t call_bytes = kMessageBytes;
   /// The command of a tool, with the argument of the calls.
   Words bare{};
   std::shared_ptr<Daemon> daemon{};
