@@ -4,11 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/json_text.hpp"
+#include "core/schema/published.hpp"
+#include "core/wire/json_view.hpp"
 
 namespace sitter {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr auto kSession = Revision::session;
 
@@ -18,6 +27,26 @@ TEST(ProtocolSchemaTest, AViolationHasAPlaceAndAClause) {
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->place, "size");
   EXPECT_EQ(violation->what, "is not of type number");
+}
+
+TEST(ProtocolSchemaTest, ADefinitionIsReadWithThoseThatItRefersToAndNoOthers) {
+  const auto names = [](Revision revision, std::string_view definition) {
+    std::vector<std::string> found;
+    const std::string schema = definition_schema(revision, definition);
+    for (JsonMember& one : json_members(member(schema, "$defs"))) {
+      found.push_back(std::move(one.key));
+    }
+    return found;
+  };
+  EXPECT_THAT(names(kSession, "InitializeResult"),
+              ElementsAre("InitializeResult", "ServerCapabilities", "Implementation", "Icon"));
+  for (const auto& [revision, published] : {std::pair(kSession, kPublishedSession),
+                                            std::pair(Revision::stateless, kPublishedStateless)}) {
+    for (const JsonMember& one : json_members(member(published, "$defs"))) {
+      EXPECT_THAT(names(revision, one.key), Contains(one.key));
+      EXPECT_THAT(JsonSchema(definition_schema(revision, one.key)).unchecked(), IsEmpty());
+    }
+  }
 }
 
 TEST(ProtocolSchemaTest, WhatCannotBeCheckedIsNoViolation) {

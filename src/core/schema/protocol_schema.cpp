@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "core/base/json_text.hpp"
@@ -24,10 +25,17 @@ using Paths = std::vector<const JsonSchema::Path*>;
 /// bounds.
 constexpr std::size_t kValueMax = limits::kMiB;
 
-const JsonSchema& schema_of(Revision revision) {
-  static const JsonSchema session{kPublishedSession, JsonSchema::Reading::of_clients};
-  static const JsonSchema stateless{kPublishedStateless, JsonSchema::Reading::of_clients};
-  return revision == Revision::session ? session : stateless;
+/// A session needs few of the definitions. To read all of them would take longer than the rest of
+/// its start.
+const JsonSchema& schema_of(Revision revision, std::string_view definition) {
+  static std::map<std::pair<Revision, std::string>, JsonSchema> known;
+  std::pair key{revision, std::string(definition)};
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  return known
+      .try_emplace(std::move(key), definition_schema(revision, definition),
+                   JsonSchema::Reading::of_clients)
+      .first->second;
 }
 
 /// The value without the members at the ends of these paths, of which `depth` steps lead to it.
@@ -56,12 +64,34 @@ std::string without(std::string_view raw, const Paths& paths, std::size_t depth)
 
 }  // namespace
 
+std::string definition_schema(Revision revision, std::string_view definition) {
+  constexpr std::string_view kReference = "\"#/$defs/";
+  const std::string_view published =
+      revision == Revision::session ? kPublishedSession : kPublishedStateless;
+  std::vector<std::string_view> names{definition};
+  std::vector<std::string_view> lines;
+  for (std::size_t next = 0; next < names.size(); ++next) {
+    const std::size_t at = published.find(fmt::format("\n    \"{}\": ", names[next]));
+    if (at == published.npos) continue;
+    std::string_view line = json_trimmed(published.substr(at, published.find('\n', at + 1) - at));
+    if (line.ends_with(',')) line.remove_suffix(1);
+    lines.push_back(line);
+    for (std::size_t begin = 0; (begin = line.find(kReference, begin)) != line.npos;) {
+      begin += kReference.size();
+      const std::string_view name = line.substr(begin, line.find('"', begin) - begin);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return fmt::format(R"json({{"$defs":{{{}}}}})json", fmt::join(lines, ","));
+}
+
 std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
                                                         std::string_view definition,
                                                         std::string_view raw,
                                                         std::vector<JsonSchema::Path>* nulls) {
   if (raw.size() > kValueMax || is_nested_deeper(raw, limits::kNestingMax)) return std::nullopt;
-  auto violation = schema_of(revision).check(raw, fmt::format("#/$defs/{}", definition), nulls);
+  auto violation =
+      schema_of(revision, definition).check(raw, fmt::format("#/$defs/{}", definition), nulls);
   if (violation && violation->is_unchecked) return std::nullopt;
   return violation;
 }

@@ -11,6 +11,9 @@
 
 namespace sitter {
 
+/// A definition of the published schema, as in "Tool", and those that it refers to, as a schema.
+std::string definition_schema(Revision revision, std::string_view definition);
+
 /// What in this value does not fit a definition of the schema, as in "Tool". Nothing if it cannot
 /// be checked, is nested deeper than `limits::kNestingMax`, or has more than 1 MiB. `raw` must be
 /// valid JSON. `nulls` as for `JsonSchema::check`.
