@@ -49,15 +49,16 @@ std::string read_some(int descriptor, std::size_t size_max) {
 }
 
 /// What /proc has in this file of a process: the beginning, if it is longer. Empty if it cannot be
-/// read. Files may be large but rarely are.
+/// read. Files may be large but rarely are, and each page of a buffer takes time.
 std::string read_file(long pid, const char* name, std::size_t size_max) {
-  constexpr std::size_t kPiece = 64 * 1024;
+  constexpr std::size_t kPieceMin = 4 * 1024;
   const FileDescriptor file(open(proc_path(pid, name).c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   while (file.is_open() && text.size() < size_max) {
-    const std::string piece = read_some(file.number(), std::min(kPiece, size_max - text.size()));
+    const std::size_t size = std::min(std::max(kPieceMin, text.size()), size_max - text.size());
+    const std::string piece = read_some(file.number(), size);
     text += piece;
-    if (piece.size() < kPiece) break;
+    if (piece.size() < size) break;
   }
   return text;
 }
