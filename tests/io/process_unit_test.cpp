@@ -1,9 +1,11 @@
 #include "io/process/process_unit.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "io/system/platform.hpp"
 #include "process_support.hpp"
@@ -24,6 +26,12 @@ using testing::read_all;
 using testing::read_line;
 using testing::shell;
 using ::testing::SizeIs;
+
+/// How many files this process has read so far, in calls (proc(5)).
+long reads_so_far() {
+  const std::string io = read_all(FileDescriptor(open("/proc/self/io", O_RDONLY | O_CLOEXEC)));
+  return std::stol(io.substr(io.find("syscr: ") + 7));
+}
 
 /// Reads a pid that a script prints.
 long pid_from(Child& child) { return std::stol(read_line(child->output)); }
@@ -92,6 +100,40 @@ TEST_F(ProcessUnitTest, OutlivesItsLeader) {
   EXPECT_THAT(pids(unit.members({})), ElementsAre(left));
   end(unit);
   EXPECT_FALSE(is_alive(left));
+}
+
+TEST_F(ProcessUnitTest, IsNotSoughtAgainOnceTwoListsHaveShownNoMember) {
+  Child child("true", {});
+  ASSERT_TRUE(child.started()) << child.failure();
+  ProcessUnit unit(child.pid(), 1);
+  child.wait();
+  const auto reads_of = [](auto look) {
+    const auto begin = reads_so_far();
+    look();
+    return reads_so_far() - begin;
+  };
+  const auto no_list = reads_of([] {});
+  EXPECT_GT(reads_of([&] { EXPECT_THAT(unit.signal(UnitSignal::terminate, {}), IsEmpty()); }),
+            no_list);
+  EXPECT_EQ(reads_of([&] {
+              EXPECT_THAT(unit.signal(UnitSignal::kill, {}), IsEmpty());
+              EXPECT_THAT(unit.members({}), IsEmpty());
+            }),
+            no_list);
+}
+
+TEST_F(ProcessUnitTest, IsSoughtAgainIfTheProcessesCouldNotBeListed) {
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  ProcessUnit unit(child.pid(), 1);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{3, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THAT(unit.signal(UnitSignal::terminate, {}), IsEmpty());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
+  end(unit);
 }
 
 TEST_F(ProcessUnitTest, HoldsSessionsThatDescendantsOpened) {

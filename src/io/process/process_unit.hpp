@@ -74,6 +74,7 @@ std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_t
 ///
 /// Each call lists the processes anew, and remembers which sessions belong to the unit. So members
 /// are still known after a process between them and the leader has ended. Zombies are not members.
+/// Only members start members, so when two lists in a row have shown none, none is sought again.
 ///
 /// If the system does not list its processes, the unit is the process group of its leader, and
 /// appears as one process.
@@ -121,6 +122,8 @@ class ProcessUnit {
   bool takes_daemons_ = false;
   /// The members at the last look.
   std::vector<ProcessRecord> known_;
+  /// How many lists in a row have shown no member.
+  int empty_scans_ = 0;
 };
 
 }  // namespace sitter

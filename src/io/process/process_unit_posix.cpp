@@ -151,9 +151,10 @@ bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& ta
 }
 
 std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
-  // Most errands leave nothing behind in their session, and a list takes long if there are many
-  // processes.
-  if (is_session_only() && !is_number_in_use(leader_)) return {};
+  // A list takes long if there are many processes, and most errands leave nothing behind in their
+  // session.
+  const bool is_gone = empty_scans_ >= kQuietRounds;
+  if (is_gone || (is_session_only() && !is_number_in_use(leader_))) return {};
   Table table;
   for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
   auto leader = table.find(leader_);
@@ -202,6 +203,8 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   for (const auto& [pid, process] : table) {
     if (sides[pid] == Side::member && !process.zombie) known_.push_back(process);
   }
+  // Without free file descriptors, nothing can be listed, not even the adopter.
+  empty_scans_ = known_.empty() && table.contains(adopter_.pid) ? empty_scans_ + 1 : 0;
   std::sort(known_.begin(), known_.end(), [&](const ProcessRecord& a, const ProcessRecord& b) {
     if ((a.pid == leader_) != (b.pid == leader_)) return a.pid == leader_;
     return a.start != b.start ? a.start < b.start : a.pid < b.pid;
