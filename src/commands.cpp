@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -37,31 +38,40 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherWor
     {"stderr", "mcp-sitter ctl stderr"},
 }};
 
+constexpr Command kCommands[] = {
+    {"setup", "put mcp-sitter in front of a server that a client has registered, or register one",
+     [] {
+       return names_of(setup::clients()) +
+              " --wrap --undo --scope --build --no-build --watch --no-watch --always-load "
+              "--dry-run";
+     },
+     run_setup},
+    {"doctor", "try a server out, and say what a client would stumble over",
+     [] { return std::string(); }, run_doctor},
+    {"demo", "show in 45 seconds what mcp-sitter is for",
+     [] { return std::string("--fast --no-fast --color --no-color"); }, run_demo},
+    {"ctl", "show and control the mcp-sitters that run",
+     [] {
+       return std::string(
+           "list status reload kill stderr --json --cwd --mode --lines --grep --follow");
+     },
+     run_ctl},
+    {"help", "explain a topic, as in mcp-sitter help watching", [] { return names_of(topics()); },
+     run_help},
+    {"completion", "print a script that completes these words in bash, zsh or fish",
+     [] { return names_of(shells()); }, run_completion},
+};
+
 }  // namespace
 
-const std::vector<Command>& commands() {
-  static const std::vector<Command> all = {
-      {"setup", "put mcp-sitter in front of a server that a client has registered, or register one",
-       names_of(setup::clients()) +
-           " --wrap --undo --scope --build --no-build --watch --no-watch --always-load --dry-run",
-       run_setup},
-      {"doctor", "try a server out, and say what a client would stumble over", "", run_doctor},
-      {"demo", "show in 45 seconds what mcp-sitter is for", "--fast --no-fast --color --no-color",
-       run_demo},
-      {"ctl", "show and control the mcp-sitters that run",
-       "list status reload kill stderr --json --cwd --mode --lines --grep --follow", run_ctl},
-      {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},
-      {"completion", "print a script that completes these words in bash, zsh or fish",
-       names_of(shells()), run_completion},
-  };
-  return all;
-}
+std::span<const Command> commands() { return kCommands; }
 
 const Command* find_command(const std::vector<std::string>& words) {
   if (words.empty()) return nullptr;
-  const auto found = std::find_if(commands().begin(), commands().end(),
-                                  [&](const Command& each) { return each.name == words.front(); });
-  return found == commands().end() ? nullptr : &*found;
+  const auto* const found =
+      std::find_if(std::begin(kCommands), std::end(kCommands),
+                   [&](const Command& each) { return each.name == words.front(); });
+  return found == std::end(kCommands) ? nullptr : found;
 }
 
 std::optional<std::string> meant_command(std::string_view word) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@ struct Command {
   /// One line for the help.
   std::string_view about;
   /// The words that may follow, with blanks between them.
-  std::string words;
+  std::string (*words)();
   /// Gets the words after the name, and returns the exit code: kFailed, or kUsageError for a
   /// mistake in the words.
   int (*run)(const std::vector<std::string>& words);
@@ -43,7 +44,7 @@ int run_help(const std::vector<std::string>& words);
 int run_completion(const std::vector<std::string>& words);
 
 /// All commands, in the order of the help.
-const std::vector<Command>& commands();
+std::span<const Command> commands();
 
 /// The command that the first word names, or nothing. A program of the same name is run by
 /// `mcp-sitter -- NAME`.

@@ -48,9 +48,9 @@ std::string bash() {
   }
   std::string commands_text;
   for (const Command& command : commands()) {
-    if (command.words.empty()) continue;
+    if (command.words().empty()) continue;
     commands_text +=
-        fmt::format("      {}) words={} ;;\n", command.name, shell_word(command.words));
+        fmt::format("      {}) words={} ;;\n", command.name, shell_word(command.words()));
   }
   return fmt::format(
       R"(# Completion of mcp-sitter for bash, also for the version 3.2 that macOS has.
@@ -114,7 +114,7 @@ std::string zsh() {
     commands_text +=
         fmt::format("    {}\n", shell_word(fmt::format("{}:{}", command.name, command.about)));
     words += fmt::format("    {}) (( CURRENT == 3 )) && compadd -- {}; return ;;\n", command.name,
-                         command.words);
+                         command.words());
   }
   for (const OptionRow& option : option_table()) {
     // These characters end a description.
@@ -163,9 +163,9 @@ std::string fish() {
   for (const Command& command : commands()) {
     text += fmt::format("complete -c mcp-sitter -n __fish_is_first_token -a {} -d {}\n",
                         command.name, shell_word(command.about));
-    if (command.words.empty()) continue;
+    if (command.words().empty()) continue;
     text += fmt::format("complete -c mcp-sitter -f -n '__fish_seen_subcommand_from {}' -a {}\n",
-                        command.name, shell_word(command.words));
+                        command.name, shell_word(command.words()));
   }
   for (const OptionRow& option : option_table()) {
     text += "complete -c mcp-sitter -n __mcp_sitter_has_no_command";

@@ -94,7 +94,7 @@ TEST(Completion, HasEachOptionAndCommandInEachShell) {
     }
     for (const Command& command : commands()) {
       EXPECT_THAT(script, HasSubstr(std::string(command.name))) << shell.name;
-      EXPECT_THAT(script, HasSubstr(command.words)) << shell.name;
+      EXPECT_THAT(script, HasSubstr(command.words())) << shell.name;
     }
   }
 }
