@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { packed } from './places.mjs';
+import { Session } from './session.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'sitter-daemon-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -87,4 +89,34 @@ describe('with modules for names that a static program cannot load', { skip: rea
     assert.equal(opened.serverInfo.name, 'mcp-sitter');
     assert.match(opened.instructions, /nobody\.invalid/);
   });
+});
+
+// The program relocates OpenSSL late, which no other build does (src/io/http/tls_tables_late.cpp).
+test('a daemon over TLS is reached', async (t) => {
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(root, name));
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-days', '2', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert],
+    ],
+    { stdio: 'ignore' },
+  );
+  const daemon = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, async (request, response) => {
+    const { id, params } = JSON.parse((await request.toArray()).join('') || '{}');
+    if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+    const { protocolVersion } = params;
+    const result = { protocolVersion, capabilities: {}, serverInfo: { name: 'safe', version: '1' } };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+  daemon.listen(0, '127.0.0.1');
+  await once(daemon, 'listening');
+  t.after(() => daemon.close());
+  const url = `https://localhost:${daemon.address().port}/mcp`;
+  const session = await Session.open(t, [program, '--cacert', cert, '--http', url]);
+  assert.equal(session.opening.serverInfo.name, 'safe');
+  const maps = readFileSync(`/proc/${session.child.pid}/maps`, 'latin1').split('\n');
+  const writable = maps.filter((line) => line.includes(' rw') && line.endsWith(program));
+  assert.equal(writable.length, 1, 'only .data is written, and the tables are read-only again');
 });

@@ -1,12 +1,13 @@
 // The protections that make a fault in the program hard to exploit, as the shipped file shows them.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import * as elf from './elf.mjs';
-import { packed } from './places.mjs';
+import { packed, tinyServer } from './places.mjs';
+import { Session } from './session.mjs';
 
 const one = (pattern) => {
   const found = readdirSync(packed).filter((name) => pattern.test(name));
@@ -17,7 +18,8 @@ const one = (pattern) => {
 const root = mkdtempSync(join(tmpdir(), 'sitter-hardening-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 execFileSync('tar', ['-xzf', one(/^mcp-sitter-linux-x64-.*\.tgz$/), '-C', root]);
-const program = new elf.Elf(join(root, 'package/bin/mcp-sitter'));
+const file = join(root, 'package/bin/mcp-sitter');
+const program = new elf.Elf(file);
 
 describe('the program', () => {
   test('is a static PIE', () => {
@@ -34,6 +36,19 @@ describe('the program', () => {
     for (const table of tables) {
       assert.ok(table.address >= address && table.address + table.size <= address + size, table.name);
     }
+  });
+
+  test('leaves the tables of OpenSSL alone in a session without TLS', async (t) => {
+    const { address, size } = program.section('.data.rel.ro.tls');
+    assert.ok(size > 256 * 1024, size);
+    const { child } = await Session.open(t, [file, '--', ...tinyServer]);
+    const maps = readFileSync(`/proc/${child.pid}/maps`, 'latin1').split('\n');
+    const [start] = maps.find((line) => line.endsWith(file)).split('-');
+    const memory = openSync(`/proc/${child.pid}/mem`);
+    t.after(() => closeSync(memory));
+    const tables = Buffer.alloc(size);
+    assert.equal(readSync(memory, tables, 0, size, BigInt(`0x${start}`) + BigInt(address)), size);
+    assert.ok(tables.equals(program.contents('.data.rel.ro.tls')));
   });
 
   test('has no memory that can be both written and executed, the stack least of all', () => {

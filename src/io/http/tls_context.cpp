@@ -14,11 +14,14 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "io/http/tls_tables.hpp"
 
 namespace sitter {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kUnusable[] = "OpenSSL can't be used";
 
 struct BioFreed {
   void operator()(BIO* bio) const { BIO_free(bio); }
@@ -116,12 +119,16 @@ void TlsContext::Freed::operator()(ssl_ctx_st* context) const { SSL_CTX_free(con
 
 ssl_ctx_st* TlsContext::get(std::string& error) {
   if (context_) return context_.get();
+  if (!ready_tls_tables()) {
+    error = kUnusable;
+    return nullptr;
+  }
   // The configuration of OpenSSL is for the OpenSSL of the system. The program may contain another
   // one, which cannot load the modules that are named there.
   OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   std::unique_ptr<SSL_CTX, Freed> made(SSL_CTX_new(TLS_client_method()));
   if (!made) {
-    error = "OpenSSL can't be used";
+    error = kUnusable;
     return nullptr;
   }
   SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
