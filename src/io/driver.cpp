@@ -189,7 +189,7 @@ class Driver::Loop {
     if (!std::exchange(start_.is_on, false)) return;
     start_.timer.cancel();
     if (parts_.control.is_on) open_control();
-    platform::give_back_code();
+    platform::give_back_program();
   }
 
   void open_control() {

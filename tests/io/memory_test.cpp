@@ -9,23 +9,26 @@
 namespace sitter {
 namespace {
 
-/// The resident kilobytes of all code that is mapped from files (proc(5), smaps).
-long resident_code() {
+/// The resident kilobytes of all that is mapped from files with these permissions (proc(5), smaps).
+long resident(const std::string& permissions) {
   std::ifstream maps("/proc/self/smaps");
   long sum = 0;
-  bool is_code = false;
+  bool counts = false;
   for (std::string line; std::getline(maps, line);) {
-    if (line.find(" r-xp ") != line.npos) is_code = line.find('/') != line.npos;
-    if (line.find(" r--p ") != line.npos || line.find(" rw-p ") != line.npos) is_code = false;
-    if (is_code && line.starts_with("Rss:")) sum += std::atol(line.c_str() + 4);
+    if (line.find("-") < line.find(' ')) {
+      counts = line.find(' ' + permissions + ' ') != line.npos && line.find('/') != line.npos;
+    }
+    if (counts && line.starts_with("Rss:")) sum += std::atol(line.c_str() + 4);
   }
   return sum;
 }
 
-TEST(MemoryTest, ReleasesUnusedCodePages) {
-  const long before = resident_code();
-  platform::give_back_code();
-  EXPECT_LT(resident_code(), before);
+TEST(MemoryTest, ReleasesUnusedCodeAndConstants) {
+  const long code = resident("r-xp");
+  const long constants = resident("r--p");
+  platform::give_back_program();
+  EXPECT_LT(resident("r-xp"), code);
+  EXPECT_LT(resident("r--p"), constants);
 }
 
 }  // namespace

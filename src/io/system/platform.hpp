@@ -102,8 +102,8 @@ void give_back_freed_memory();
 /// The memory is to be filled with as few page faults as the system can do with.
 void prefer_huge_pages(void* memory, std::size_t size);
 
-/// Gives back the memory of the program's code. The start needs much of the code once, and what is
-/// needed again is mapped again from the system's cache of the file.
-void give_back_code();
+/// Gives back the memory of the program's code and constants. The start needs much of them once,
+/// and what is needed again is mapped again from the system's cache of the file.
+void give_back_program();
 
 }  // namespace sitter::platform

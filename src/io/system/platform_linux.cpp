@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <netinet/tcp.h>
 #include <sys/mman.h>
@@ -16,10 +17,6 @@
 
 #include "io/system/platform.hpp"
 #include "sitter/bytes.hpp"
-
-// Where the linker has placed the code (ld(1)).
-extern "C" const char __executable_start;
-extern "C" const char etext;
 
 namespace sitter::platform {
 namespace {
@@ -125,11 +122,19 @@ void give_back_freed_memory() {
 void prefer_huge_pages(void* memory, std::size_t size) { madvise(memory, size, MADV_HUGEPAGE); }
 
 // These pages are never written, so nothing of them is lost (madvise(2)).
-void give_back_code() {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(&__executable_start) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(&etext) / page * page;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+void give_back_program() {
+  const auto give_back = [](dl_phdr_info* program, std::size_t, void*) {
+    const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+    for (int i = 0; i < program->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = program->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+      const ElfW(Addr) address = program->dlpi_addr + part.p_vaddr;
+      const ElfW(Addr) begin = address / page * page;
+      madvise(reinterpret_cast<void*>(begin), address + part.p_memsz - begin, MADV_DONTNEED);
+    }
+    return 1;  // the first is the program itself
+  };
+  dl_iterate_phdr(give_back, nullptr);
 }
 
 }  // namespace sitter::platform

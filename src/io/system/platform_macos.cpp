@@ -130,6 +130,6 @@ void give_back_freed_memory() {}
 void prefer_huge_pages(void* /*memory*/, std::size_t /*size*/) {}
 
 // The system takes code back by itself when memory is short.
-void give_back_code() {}
+void give_back_program() {}
 
 }  // namespace sitter::platform
