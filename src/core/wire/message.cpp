@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/json_text.hpp"
-#include "core/wire/protocol.hpp"
+#include "core/wire/json_view.hpp"
 #include "core/wire/salvage.hpp"
 #include "sitter/bytes.hpp"
 
@@ -36,6 +36,40 @@ bool text_of(std::string_view raw, std::string& decoded, std::string_view& text)
   decoded = *std::move(read);
   text = decoded;
   return true;
+}
+
+/// The values of a message as they are written.
+struct Raw {
+  std::string_view operator()(Name name) const {
+    const auto& place = places.of(name);
+    return place.end == 0 ? std::string_view() : line.substr(place.begin, place.end - place.begin);
+  }
+
+  std::string_view line;
+  const MessagePlaces& places;
+};
+
+void read_params(const Raw& raw, Message::Params& params) {
+  params.meta_progress_token = scalar(raw(Name::meta_progress_token));
+  params.progress_token = scalar(raw(Name::progress_token));
+  params.request_id = scalar(raw(Name::request_id));
+  params.uri = scalar(raw(Name::uri));
+  params.level = scalar(raw(Name::level));
+  params.cursor = raw(Name::cursor);
+  params.protocol_version = raw(Name::protocol_version);
+  // If the version is not a string, the child has to refuse it, and the bridge must not use it.
+  params.envelope_version = raw(Name::envelope_version);
+  if (!params.envelope_version.empty() && !is_string(params.envelope_version)) {
+    params.envelope_version = "null";
+  }
+  params.envelope_client = raw(Name::envelope_client);
+  params.envelope_capabilities = raw(Name::envelope_capabilities);
+  params.subscription_id = scalar(raw(Name::subscription_id));
+  params.notifications = raw(Name::notifications);
+  params.task_id = string_only(raw(Name::task_id));
+  params.request_state = string_only(raw(Name::request_state));
+  const std::string_view task = raw(Name::task);
+  params.has_task = !task.empty() && task != "null";
 }
 
 /// Sets the kind of the message, or returns what is wrong with it.
@@ -110,11 +144,7 @@ const Message* MessageReader::refuse_other(Line line) {
 }
 
 const Message* MessageReader::read_places(Line line, const MessagePlaces& places) {
-  const auto raw = [&](Name name) {
-    const auto& place = places.of(name);
-    return place.end == 0 ? std::string_view()
-                          : line.text().substr(place.begin, place.end - place.begin);
-  };
+  const Raw raw{line.text(), places};
   message_ = {};
   message_.is_checked = places.is_checked;
   message_.id = raw(Name::id);
@@ -123,27 +153,7 @@ const Message* MessageReader::read_places(Line line, const MessagePlaces& places
   message_.error = raw(Name::error);
   message_.result_meta = raw(Name::result_meta);
   Message::Params& params = message_.params;
-  params.meta_progress_token = scalar(raw(Name::meta_progress_token));
-  params.progress_token = scalar(raw(Name::progress_token));
-  params.request_id = scalar(raw(Name::request_id));
-  params.uri = scalar(raw(Name::uri));
-  params.level = scalar(raw(Name::level));
-  params.cursor = raw(Name::cursor);
-  params.protocol_version = raw(Name::protocol_version);
-  // If the version is not a string, the child has to refuse it, and the bridge must not use it.
-  params.envelope_version = raw(Name::envelope_version);
-  if (!params.envelope_version.empty() && !is_string(params.envelope_version)) {
-    params.envelope_version = "null";
-  }
-  params.envelope_client = raw(Name::envelope_client);
-  params.envelope_capabilities = raw(Name::envelope_capabilities);
-  params.subscription_id = scalar(raw(Name::subscription_id));
-  params.notifications = raw(Name::notifications);
-  params.task_id = string_only(raw(Name::task_id));
-  params.request_state = string_only(raw(Name::request_state));
-  const std::string_view task = raw(Name::task);
-  params.has_task = !task.empty() && task != "null";
-
+  if (is_object(message_.params_raw)) read_params(raw, params);
   const std::string_view method = raw(Name::method);
   const std::string_view name = raw(Name::name);
   if ((is_string(method) && !text_of(method, method_, message_.method_text)) ||

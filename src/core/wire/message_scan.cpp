@@ -74,13 +74,17 @@ constexpr Key kOfMeta[] = {{"progressToken", Name::meta_progress_token},
                            {kMetaClientCapabilities, Name::envelope_capabilities},
                            {kMetaStream, Name::subscription_id}};
 constexpr Key kOfResult[] = {{"_meta", Name::result_meta}};
+
 constexpr std::array<std::span<const Key>, 5> kKeys{
     {{}, kOfMessage, kOfParams, kOfMeta, kOfResult}};
 
 Name find(std::span<const Key> keys, std::string_view text) {
-  const auto found =
-      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.text == text; });
-  return found == keys.end() ? Name::none : found->name;
+  for (const Key& key : keys) {
+    // Nearly all others differ in this, which takes no call to find out.
+    if (key.text.size() != text.size() || key.text.front() != text.front()) continue;
+    if (key.text == text) return key.name;
+  }
+  return Name::none;
 }
 
 }  // namespace
@@ -117,7 +121,7 @@ void MessageScan::restart() {
   state_ = State::reading;
   places_ = {};
   read_to_ = 0;
-  is_in_string_ = false;
+  is_in_string_ = has_escapes_ = false;
   ends_.clear();
   expected_ = Expected::value;
   pending_ = Pending::none;
@@ -138,7 +142,7 @@ MessageScan::Problem MessageScan::read(std::string_view line) {
   if (error) return Problem::not_json;
   if (line[parser_->index().front()] != '{') return Problem::not_an_object;
   what_ = kBadEscape;
-  if (has_bad_escape(line, line.find('\\'))) return Problem::not_json;
+  if (!has_good_escapes(line)) return Problem::not_json;
   if (!follow(line.data(), 0, parser_->index()) || !finish()) return Problem::not_json;
   state_ = State::complete;
   return Problem::none;
@@ -158,11 +162,16 @@ void MessageScan::grow(char* line, std::size_t size, bool is_complete) {
   state_ = !is_in_string_ && finish() ? State::complete : State::refused;
 }
 
+bool MessageScan::has_good_escapes(std::string_view piece) {
+  const std::size_t first = piece.find('\\');
+  has_escapes_ = has_escapes_ || first != piece.npos;
+  return !has_bad_escape(piece, first);
+}
+
 /// The parser takes whole texts only. So a string that the piece cuts gets the quotes that it
 /// lacks, for as long as the parser reads it.
 bool MessageScan::read_piece(char* line, std::size_t end) {
-  const std::string_view piece(line + read_to_, end - read_to_);
-  if (has_bad_escape(piece, piece.find('\\'))) return false;
+  if (!has_good_escapes({line + read_to_, end - read_to_})) return false;
   const bool began_in_string = is_in_string_;
   assert(!began_in_string || read_to_ > 0);
   const std::size_t begin = read_to_ - (began_in_string ? 1 : 0);
@@ -299,22 +308,26 @@ bool MessageScan::close(char bracket, std::size_t at) {
 void MessageScan::on_key(const char* line, std::size_t colon) {
   Level* const here = level();
   if (here == nullptr || here->members == Members::none) return;
-  const std::string_view raw = json_trimmed({line + key_at_, colon - key_at_});
+  std::size_t end = colon;
+  while (line[end - 1] != '"') --end;
+  const std::string_view raw(line + key_at_, end - key_at_);
   std::string_view key = raw.substr(1, raw.size() - 2);
   std::string decoded;
-  if (key.find('\\') != key.npos) key = decoded = json_decoded(raw).value_or("");
+  if (has_escapes_) key = decoded = json_decoded(raw).value_or("");
   here->name = find(kKeys[static_cast<std::size_t>(here->members)], key);
   const auto forget = [this](Name first, Name last) {
     for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
       places_.all[i] = {};
     }
   };
+  if (places_.of(here->name).end == 0) return;
   if (here->name == Name::params) forget(Name::name, Name::subscription_id);
   if (here->name == Name::result) forget(Name::result_meta, Name::result_meta);
 }
 
 void MessageScan::take_value(Level& level, std::size_t begin, std::size_t end) {
-  places_.of(std::exchange(level.name, Name::none)) = {begin, end};
+  places_.of(std::exchange(level.name, Name::none)) = {static_cast<std::uint32_t>(begin),
+                                                       static_cast<std::uint32_t>(end)};
 }
 
 bool MessageScan::finish() { return ends_.empty() || fail(kNoEnd); }

@@ -59,8 +59,8 @@ struct MessagePlaces {
     count,
   };
   struct Place {
-    std::size_t begin = 0;
-    std::size_t end = 0;  ///< 0 if there is no such value
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;  ///< 0 if there is no such value
   };
 
   std::array<Place, static_cast<std::size_t>(Name::count)> all;
@@ -121,6 +121,7 @@ class MessageScan {
   };
 
   bool read_piece(char* line, std::size_t end);
+  bool has_good_escapes(std::string_view piece);
   bool follow(const char* line, std::size_t begin, std::span<const std::uint32_t> index);
   void end_token(const char* line, std::size_t next);
   bool begin_token(const char* line, std::size_t at);
@@ -143,6 +144,7 @@ class MessageScan {
   std::string_view what_;
   std::size_t read_to_ = 0;    // the bytes before this place have been read
   bool is_in_string_ = false;  // there
+  bool has_escapes_ = false;   // before it
   std::string ends_;           // the closing brackets of the containers that are open there
   std::array<Level, kLevels> levels_;
   Expected expected_ = Expected::value;
