@@ -53,7 +53,7 @@ void BM_FrameOneLinePerRead(benchmark::State& state) {
 }
 BENCHMARK(BM_FrameOneLinePerRead)->Arg(200)->Arg(4096);
 
-// A line that is larger than any read: the buffer must grow, and is released after each line.
+// A line that is larger than any read. It is scanned as well.
 void BM_FrameLongLine(benchmark::State& state) {
   frame(state, lines_of(bench::bytes_of(state), bench::bytes_of(state)), 64 * limits::kKiB);
 }

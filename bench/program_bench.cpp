@@ -156,7 +156,7 @@ std::vector<Case> cases_of(const Options& options) {
                 server,
                 large,
                 ratio,
-                {"<= 2.00 x relay", "", "<= 32 (static)", "as when idle"}};
+                {"<= 1.50 x relay", "<= 5", "<= 14 (static)", "as when idle"}};
   };
 
   std::vector<Case> cases = {
