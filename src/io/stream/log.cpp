@@ -114,8 +114,6 @@ void Log::write(order::Log::Level level, std::string_view text) {
   logger_->logger.log(level_of(level), secrets_.masked(text));
 }
 
-void Log::trace(std::string_view text) {
-  logger_->logger.trace(secrets_.masked(text));
-}
+void Log::trace(std::string_view text) { logger_->logger.trace(secrets_.masked(text)); }
 
 }  // namespace sitter
