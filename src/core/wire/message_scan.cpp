@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -48,43 +49,44 @@ bool ends_in_scalar(const char* line, std::size_t at) {
   return at > 0 && kOthers.find(line[at - 1]) == kOthers.npos;
 }
 
-struct Key {
-  std::string_view text;
-  Name name;
-};
+/// Does the same as `==`. But the compiler knows the size of `name`, which saves a call for each
+/// key.
+template <std::size_t size>
+bool is(std::string_view key, const char (&name)[size]) {
+  return key.size() == size - 1 && std::memcmp(key.data(), name, size - 1) == 0;
+}
 
-constexpr Key kOfMessage[] = {{"jsonrpc", Name::jsonrpc}, {"id", Name::id},
-                              {"method", Name::method},   {"params", Name::params},
-                              {"result", Name::result},   {"error", Name::error}};
-constexpr Key kOfParams[] = {{"name", Name::name},
-                             {"_meta", Name::meta},
-                             {"progressToken", Name::progress_token},
-                             {"requestId", Name::request_id},
-                             {"cursor", Name::cursor},
-                             {"uri", Name::uri},
-                             {"level", Name::level},
-                             {"protocolVersion", Name::protocol_version},
-                             {"task", Name::task},
-                             {"taskId", Name::task_id},
-                             {"requestState", Name::request_state},
-                             {"notifications", Name::notifications}};
-constexpr Key kOfMeta[] = {{"progressToken", Name::meta_progress_token},
-                           {kMetaVersion, Name::envelope_version},
-                           {kMetaClientInfo, Name::envelope_client},
-                           {kMetaClientCapabilities, Name::envelope_capabilities},
-                           {kMetaStream, Name::subscription_id}};
-constexpr Key kOfResult[] = {{"_meta", Name::result_meta}};
+Name name_in_message(std::string_view key) {
+  if (is(key, "id")) return Name::id;
+  if (is(key, "jsonrpc")) return Name::jsonrpc;
+  if (is(key, "method")) return Name::method;
+  if (is(key, "params")) return Name::params;
+  if (is(key, "result")) return Name::result;
+  return is(key, "error") ? Name::error : Name::none;
+}
 
-constexpr std::array<std::span<const Key>, 5> kKeys{
-    {{}, kOfMessage, kOfParams, kOfMeta, kOfResult}};
+Name name_in_params(std::string_view key) {
+  if (is(key, "name")) return Name::name;
+  if (is(key, "_meta")) return Name::meta;
+  if (is(key, "progressToken")) return Name::progress_token;
+  if (is(key, "requestId")) return Name::request_id;
+  if (is(key, "cursor")) return Name::cursor;
+  if (is(key, "uri")) return Name::uri;
+  if (is(key, "level")) return Name::level;
+  if (is(key, "protocolVersion")) return Name::protocol_version;
+  if (is(key, "task")) return Name::task;
+  if (is(key, "taskId")) return Name::task_id;
+  if (is(key, "requestState")) return Name::request_state;
+  return is(key, "notifications") ? Name::notifications : Name::none;
+}
 
-Name find(std::span<const Key> keys, std::string_view text) {
-  for (const Key& key : keys) {
-    // Nearly all others differ in this, which takes no call to find out.
-    if (key.text.size() != text.size() || key.text.front() != text.front()) continue;
-    if (key.text == text) return key.name;
-  }
-  return Name::none;
+Name name_in_meta(std::string_view key) {
+  if (is(key, "progressToken")) return Name::meta_progress_token;
+  if (!key.starts_with(kMetaPrefix)) return Name::none;
+  if (key == kMetaVersion) return Name::envelope_version;
+  if (key == kMetaClientInfo) return Name::envelope_client;
+  if (key == kMetaClientCapabilities) return Name::envelope_capabilities;
+  return key == kMetaStream ? Name::subscription_id : Name::none;
 }
 
 }  // namespace
@@ -221,11 +223,8 @@ bool MessageScan::begin_token(const char* line, std::size_t at) {
       expected_ = ends_.back() == '}' ? Expected::key : Expected::value;
       return true;
     case ':':
-      if (expected_ == Expected::colon) {
-        on_key(line, at);
-      } else if (!goes_on_broken()) {
-        return false;
-      }
+      if (expected_ != Expected::colon && !goes_on_broken()) return false;
+      if (expected_ == Expected::colon && level().members != Members::none) on_key(line, at);
       expected_ = Expected::value;
       return true;
     case '"':
@@ -234,7 +233,7 @@ bool MessageScan::begin_token(const char* line, std::size_t at) {
         key_at_ = at;
         return true;
       }
-      return begin_value(Pending::string, at);
+      return begin_value(level().name == Name::none ? Pending::none : Pending::string, at);
     default:
       return begin_value(Pending::scalar, at);
   }
@@ -243,10 +242,8 @@ bool MessageScan::begin_token(const char* line, std::size_t at) {
 /// Something is wrong at this place. In a value that the bridge does not read itself, that is only
 /// noted.
 bool MessageScan::goes_on_broken() {
-  const Level* const here = level();
-  const bool is_read =
-      here != nullptr && here->members != Members::none && here->members != Members::of_result;
-  if (is_read) return fail(kBadStructure);
+  const Members members = level().members;
+  if (members != Members::none && members != Members::of_result) return fail(kBadStructure);
   places_.is_checked = false;
   return true;
 }
@@ -262,33 +259,32 @@ bool MessageScan::begin_value(Pending pending, std::size_t at) {
 
 /// The token before this one has ended.
 void MessageScan::end_token(const char* line, std::size_t next) {
-  Level* const here = level();
-  const Name name = here != nullptr ? here->name : Name::none;
-  if (std::exchange(pending_, Pending::none) == Pending::string && name == Name::none) return;
+  Level& here = level();
   const std::string_view text = json_trimmed({line + pending_at_, next - pending_at_});
-  const bool is_told_apart = name == Name::jsonrpc || name == Name::id || name == Name::method;
-  if (!text.starts_with('"') && !is_told_apart && !is_json_scalar(text)) {
-    places_.is_checked = false;
+  if (std::exchange(pending_, Pending::none) == Pending::scalar) {
+    const bool is_told_apart =
+        here.name == Name::jsonrpc || here.name == Name::id || here.name == Name::method;
+    if (!is_told_apart && !is_json_scalar(text)) places_.is_checked = false;
   }
-  if (name != Name::none) take_value(*here, pending_at_, pending_at_ + text.size());
+  if (here.name != Name::none) take_value(here, pending_at_, pending_at_ + text.size());
 }
 
 bool MessageScan::open(char bracket, std::size_t at) {
   if (!begin_value(Pending::none, at)) return false;
-  Level* const outer = level();
+  Level& outer = level();
+  outer.value_at = at;
+  const bool is_object = bracket == '{';
   auto members = Members::none;
   if (ends_.empty()) {
     members = Members::of_message;
-  } else if (outer != nullptr) {
-    outer->value_at = at;
-    if (outer->name == Name::params) members = Members::of_params;
-    if (outer->name == Name::meta) members = Members::of_meta;
-    if (outer->name == Name::result) members = Members::of_result;
+  } else if (is_object && outer.name != Name::none) {
+    if (outer.name == Name::params) members = Members::of_params;
+    if (outer.name == Name::meta) members = Members::of_meta;
+    if (outer.name == Name::result) members = Members::of_result;
   }
-  const bool is_object = bracket == '{';
   ends_.push_back(is_object ? '}' : ']');
   expected_ = is_object ? Expected::first_key : Expected::first_value;
-  if (Level* const inner = level()) *inner = {is_object ? members : Members::none, Name::none, 0};
+  level() = {members, Name::none, 0};
   return true;
 }
 
@@ -299,30 +295,46 @@ bool MessageScan::close(char bracket, std::size_t at) {
   if (!is_expected && !goes_on_broken()) return false;
   ends_.pop_back();
   expected_ = Expected::more;
-  Level* const outer = level();
-  if (outer != nullptr && outer->name != Name::none) take_value(*outer, outer->value_at, at + 1);
+  if (Level& outer = level(); outer.name != Name::none) take_value(outer, outer.value_at, at + 1);
   return true;
 }
 
 /// A key has ended before this colon.
 void MessageScan::on_key(const char* line, std::size_t colon) {
-  Level* const here = level();
-  if (here == nullptr || here->members == Members::none) return;
   std::size_t end = colon;
   while (line[end - 1] != '"') --end;
   const std::string_view raw(line + key_at_, end - key_at_);
-  std::string_view key = raw.substr(1, raw.size() - 2);
-  std::string decoded;
-  if (has_escapes_) key = decoded = json_decoded(raw).value_or("");
-  here->name = find(kKeys[static_cast<std::size_t>(here->members)], key);
+  auto name = Name::none;
+  if (!has_escapes_) {
+    name = name_of(raw.substr(1, raw.size() - 2));
+  } else if (const auto decoded = json_decoded(raw)) {
+    name = name_of(*decoded);
+  }
+  level().name = name;
+  if (places_.of(name).end == 0) return;
   const auto forget = [this](Name first, Name last) {
     for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
       places_.all[i] = {};
     }
   };
-  if (places_.of(here->name).end == 0) return;
-  if (here->name == Name::params) forget(Name::name, Name::subscription_id);
-  if (here->name == Name::result) forget(Name::result_meta, Name::result_meta);
+  if (name == Name::params) forget(Name::name, Name::subscription_id);
+  if (name == Name::result) forget(Name::result_meta, Name::result_meta);
+}
+
+MessagePlaces::Name MessageScan::name_of(std::string_view key) {
+  switch (level().members) {
+    case Members::of_message:
+      return name_in_message(key);
+    case Members::of_params:
+      return name_in_params(key);
+    case Members::of_meta:
+      return name_in_meta(key);
+    case Members::of_result:
+      return is(key, "_meta") ? Name::result_meta : Name::none;
+    case Members::none:
+      break;
+  }
+  return Name::none;
 }
 
 void MessageScan::take_value(Level& level, std::size_t begin, std::size_t end) {

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sitter/bytes.hpp"
 
@@ -106,14 +107,15 @@ class MessageScan {
   enum class State : std::uint8_t { reading, complete, refused };
   /// What the next token must be. `more` is a comma or the end of the container.
   enum class Expected : std::uint8_t { value, first_value, key, first_key, colon, more };
-  /// What is looked for in a container: the lists of keys in this order.
+  /// What is looked for in a container.
   enum class Members : std::uint8_t { none, of_message, of_params, of_meta, of_result };
   enum class Pending : std::uint8_t { none, string, scalar };
   struct Parser;
-  /// The message, params or result, and `_meta`.
+  /// The message is the first level, params and result are in the second, and `_meta` is in the
+  /// third.
   static constexpr std::size_t kLevels = 3;
 
-  /// An open container in one of the first levels.
+  /// An open container in one of these levels.
   struct Level {
     Members members = Members::none;
     Name name = Name::none;  ///< the name of the value that is being read
@@ -129,13 +131,13 @@ class MessageScan {
   bool close(char bracket, std::size_t at);
   bool begin_value(Pending pending, std::size_t at);
   void on_key(const char* line, std::size_t colon);
+  Name name_of(std::string_view key);
   void take_value(Level& level, std::size_t begin, std::size_t end);
   bool goes_on_broken();
   bool finish();
   bool fail(std::string_view what);
 
-  std::size_t depth() const { return ends_.size(); }
-  Level* level() { return depth() - 1 < kLevels ? &levels_[depth() - 1] : nullptr; }
+  Level& level() { return levels_[std::min(ends_.size(), kLevels + 1)]; }
 
   std::size_t piece_;
   std::unique_ptr<Parser> parser_;
@@ -145,8 +147,9 @@ class MessageScan {
   std::size_t read_to_ = 0;    // the bytes before this place have been read
   bool is_in_string_ = false;  // there
   bool has_escapes_ = false;   // before it
-  std::string ends_;           // the closing brackets of the containers that are open there
-  std::array<Level, kLevels> levels_;
+  std::vector<char> ends_;     // the closing brackets of the containers that are open there
+  /// By the number of open containers. The last stands for all that are deeper.
+  std::array<Level, kLevels + 2> levels_;
   Expected expected_ = Expected::value;
   std::size_t key_at_ = 0;
   Pending pending_ = Pending::none;  // the last token, if its end has to be found

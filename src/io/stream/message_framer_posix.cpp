@@ -14,12 +14,17 @@ namespace {
 /// The size of a huge page on x86-64, and on arm64 with pages of 4 KiB.
 constexpr std::size_t kHugePage = 2 * limits::kMiB;
 
-/// The addresses begin at a huge page.
+/// Returns null if there is no memory.
 char* map(std::size_t size) {
-  void* const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+  void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  char* const whole = static_cast<char*>(mapped);
+  return mapped == MAP_FAILED ? nullptr : static_cast<char*>(mapped);
+}
+
+/// The same for whole huge pages.
+char* map_huge(std::size_t size) {
+  char* const whole = map(size + kHugePage);
+  if (whole == nullptr) return nullptr;
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(whole) % kHugePage;
   char* const bytes = whole + before;
   if (before > 0) munmap(whole, before);
@@ -35,13 +40,11 @@ bool are_addresses_free() {
 }
 
 char* take(std::size_t size_min, std::size_t most, std::size_t& size) {
-  const auto in_huge_pages = [](std::size_t bytes) {
-    return (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  };
-  char* bytes = nullptr;
-  if (are_addresses_free()) bytes = map(size = in_huge_pages(most));
-  if (bytes == nullptr) bytes = map(size = in_huge_pages(size_min));
-  return bytes;
+  size = (most + kHugePage - 1) / kHugePage * kHugePage;
+  char* const bytes = are_addresses_free() ? map_huge(size) : nullptr;
+  if (bytes != nullptr) return bytes;
+  size = size_min;
+  return map(size);
 }
 
 void give_back(char* bytes, std::size_t size) { munmap(bytes, size); }
