@@ -294,9 +294,9 @@ TEST_F(LineFramerTest, ALineThatLeavesASixteenthFillsTheBuffer) {
   std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
   framer_.filled(bytes.size());
   const std::string_view line = framer_.next()->line.text();
-  EXPECT_TRUE(framer_.is_filled_by(line));
-  EXPECT_FALSE(framer_.is_filled_by(line.substr(1)));
-  EXPECT_FALSE(framer_.is_filled_by(bytes));
+  EXPECT_TRUE(framer_.is_worth_holding(line));
+  EXPECT_FALSE(framer_.is_worth_holding(line.substr(1)));
+  EXPECT_FALSE(framer_.is_worth_holding(bytes));
 }
 
 TEST_F(LineFramerTest, ABufferIsKeptWhenNobodyHoldsIt) {
@@ -353,7 +353,17 @@ TEST_F(LineFramerTest, AShortLineDoesNotHoldTheMemoryOfALongOne) {
   LineFramer framer;
   read_long_line(framer, limits::kMiB);
   const char* const line = read_long_line(framer, 100);
-  EXPECT_FALSE(framer.is_filled_by({line, 100}));
+  EXPECT_FALSE(framer.is_worth_holding({line, 100}));
+}
+
+TEST_F(LineFramerTest, OnlyOneBufferIsWorthHolding) {
+  LineFramer framer;
+  read_long_line(framer, limits::kMiB);
+  auto holder = framer.buffer();
+  const std::string_view line(read_long_line(framer, limits::kMiB), limits::kMiB);
+  EXPECT_FALSE(framer.is_worth_holding(line));
+  holder.reset();
+  EXPECT_TRUE(framer.is_worth_holding(line));
 }
 
 TEST_F(LineFramerTest, ALineThatIsBeingReadKeepsItsMemory) {

@@ -51,11 +51,12 @@ class LineFramer {
   /// The memory of the lines that were given out. As long as the caller holds it, these lines stay
   /// valid.
   std::shared_ptr<const void> buffer() const { return buffer_; }
-  /// Whether the piece takes up nearly the whole used part of the buffer, and a good part of the
-  /// buffer. Holding the buffer then takes hardly more memory than the piece itself.
-  bool is_filled_by(std::string_view piece) const {
-    return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
-           piece.size() >= end_ - end_ / 16 &&
+  /// Whether the buffer is worth holding for this piece, because it takes up nearly the whole used
+  /// part of the buffer, and a good part of what was ever used. Of two buffers, one may be held: so
+  /// the pieces that wait for a slow reader take hardly more memory than they need.
+  bool is_worth_holding(std::string_view piece) const {
+    return buffer_ && other_.use_count() < 2 && piece.data() >= buffer_->bytes &&
+           piece.data() < buffer_->bytes + end_ && piece.size() >= end_ - end_ / 16 &&
            (!is_large(buffer_) || piece.size() >= buffer_->used / 8);
   }
 

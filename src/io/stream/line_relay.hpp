@@ -40,7 +40,7 @@ class LineRelay {
   /// The buffer that holds a large piece of the line that is being passed on.
   std::shared_ptr<const void> holder_of(std::string_view piece) const {
     const bool is_passed =
-        piece.size() >= kHeldFrom && source_ != nullptr && source_->is_filled_by(piece);
+        piece.size() >= kHeldFrom && source_ != nullptr && source_->is_worth_holding(piece);
     return is_passed ? source_->buffer() : nullptr;
   }
 
