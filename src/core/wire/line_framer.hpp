@@ -74,7 +74,8 @@ class LineFramer {
   /// `count` bytes were written at the beginning of `space()`.
   void filled(std::size_t count);
 
-  /// The next complete line. It is valid until `space()` is called.
+  /// The next complete line. It is valid until `space()` is called, and its places until `next()`
+  /// is.
   std::optional<Frame> next();
 
   /// After the end of input: the text after the last line end, if it is not blank.

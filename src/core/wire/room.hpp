@@ -17,9 +17,9 @@ namespace limits {
 inline constexpr std::size_t kLineMax = 256 * kMiB;
 
 /// Before the bridge parses a line of this size or more, this much memory must be free: for each
-/// byte of the line, simdjson's index and strings (less than six bytes) and two copies, and a fixed
-/// reserve. Otherwise the line counts as too long. Smaller lines are not checked, because the check
-/// would take longer than reading them. If there is no memory for a smaller line, the program ends.
+/// byte of the line, simdjson's index (four bytes) and some copies, and a fixed reserve. Otherwise
+/// the line counts as too long. Smaller lines are not checked, because the check would take longer
+/// than reading them. If there is no memory for a smaller line, the program ends.
 inline constexpr std::size_t kRoomAskedFrom = kMiB;
 inline constexpr std::size_t kRoomPerByte = 8;
 inline constexpr std::size_t kRoomBeside = 16 * kMiB;
