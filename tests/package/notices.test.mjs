@@ -27,7 +27,7 @@ const libraries = [
   { title: /^nlohmann/, has: /^nlohmann::/ },
   { title: /^openssl/, has: /^SSL_(read|connect|CTX_new)/ },
   { title: /^re2/, has: /^(re2|LogMessage)::/ },
-  { title: /^schemas of the Model Context Protocol/, has: /^sitter::kPublished/ },
+  { title: /^schemas of the Model Context Protocol/, has: /^sitter::protocol_violation\(/ },
   { title: /^abseil/, has: /^absl::/ },
   { title: /^simdjson/, has: /^simdjson::/ },
   { title: /^spdlog/, has: /^spdlog::/ },
