@@ -61,14 +61,12 @@ bool LineFramer::move(std::size_t capacity) {
   // What somebody still holds is large enough for the next long line.
   if (buffer_.use_count() > 1) other_ = std::move(buffer_);
   buffer_ = std::move(next);
-  end_ -= begin_;
-  scanned_ -= begin_;
-  begin_ = 0;
+  start_buffer();
   return true;
 }
 
-void LineFramer::compact() {
-  std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
+/// The bytes that were not taken out yet have come to the start of the buffer.
+void LineFramer::start_buffer() {
   end_ -= begin_;
   scanned_ -= begin_;
   begin_ = 0;
@@ -94,7 +92,10 @@ std::span<char> LineFramer::space() {
   const std::size_t left = end_ - begin_;
   // The bytes of a long line are moved no more often than others were taken out before them.
   const bool is_full = capacity() - end_ < kReadMin;
-  if (begin_ > 0 && (is_full || (is_large(buffer_) && begin_ >= left))) compact();
+  if (begin_ > 0 && (is_full || (is_large(buffer_) && begin_ >= left))) {
+    std::memmove(buffer_->bytes, buffer_->bytes + begin_, left);
+    start_buffer();
+  }
   const std::size_t room = capacity() - end_;
   const bool is_tight = room < kReadMin || (is_full && room < capacity() / 4);
   if (is_tight && capacity() < line_max_ + kBufferMin && !move(2 * capacity())) {

@@ -103,7 +103,7 @@ class LineFramer {
   std::size_t line_end_before(std::size_t end);
   void scan_line(std::size_t end, bool is_complete);
   void give_up_line();
-  void compact();
+  void start_buffer();
   bool move(std::size_t capacity);
   std::shared_ptr<Buffer> buffer_of(std::size_t capacity);
   bool can_hold(std::size_t size) const;
