@@ -11,10 +11,13 @@ namespace sitter {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST_F(LargeTreeTest, OtherEventsAreServedBeforeItIsRead) {
   start({"src"});
@@ -55,9 +58,9 @@ TEST_F(LargeTreeTest, AFileThatIsDeletedBeforeItsFolderIsReadIsTold) {
 }
 
 TEST_F(LargeTreeTest, AFolderThatIsDeletedBeforeItIsReadIsTold) {
-  // If the reading has not found the folder itself either, the folder above it is reported.
+  // Depends on how far the reading is: the folder, the one above it that has lost it, or both.
   EXPECT_THAT(changed_during_reading([&] { fs::remove_all(base_ / "src/z"); }),
-              ElementsAre(AnyOf("src/z/", "src/")));
+              AllOf(Not(IsEmpty()), Each(AnyOf("src/z/", "src/"))));
   EXPECT_EQ(extent_->folder_count, 2);
 }
 
