@@ -1,10 +1,12 @@
-#include "support/bridge_script.hpp"
+#include "core/child/echo.hpp"
+#include "support/stateless_script.hpp"
 
 namespace sitter {
 namespace {
 
 /// The server sends back what it is sent, as `cat` does, or a terminal before the server.
 class BridgeEchoTest : public BridgeTest {};
+class BridgeEchoWithoutOpeningTest : public StatelessTest {};
 
 TEST_F(BridgeEchoTest, ACatInThePlaceOfTheServerIsNamed) {
   client(initialize(0));
@@ -50,6 +52,23 @@ TEST_F(BridgeEchoTest, AnEchoNeverReachesTheClientAndTheAnswerBehindItDoes) {
   EXPECT_THAT(answer_text(), HasSubstr(R"json("isEcho": true)json"));
 }
 
+TEST_F(BridgeEchoTest, NotificationsAreEchoedToo) {
+  client(initialize(0));
+  child(1, initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  client(call(1, "echo"));
+  client(notification("vendor/x"));
+  client(cancelled(1));
+  done();
+  child(1, notification("vendor/x"));
+  child(1, cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  // Each line has one echo. The same again is the server's own.
+  child(1, notification("vendor/x"));
+  EXPECT_THAT(client_got(), ElementsAre(notification("vendor/x")));
+}
+
 TEST_F(BridgeEchoTest, TheEchoOfAnAnswerOfTheClientAnswersNothing) {
   open_session();
   client(call(5, "echo"));
@@ -89,6 +108,35 @@ TEST_F(BridgeEchoTest, AnAnsweredRequestIsNotEchoed) {
   done();
   child(1, call(1, "echo"));
   EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeEchoWithoutOpeningTest, TheFirstLineShowsIt) {
+  client(enveloped(1, "vendor/x"));
+  client(enveloped(2, "ping"));
+  done();
+  child(1, enveloped(1, "vendor/x"));
+  child(1, enveloped(2, "ping"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(2, "{}"));
+  EXPECT_THAT(client_got(), ElementsAre(result(2, "{}")));
+}
+
+TEST(EchoTest, BeginsWithTheFirstLine) {
+  Echo echo;
+  for (const char* const line : {"first", "second"}) echo.on_sent(Outgoing::own(line));
+  EXPECT_FALSE(echo.hears("second"));
+  echo.on_own_word();
+  EXPECT_FALSE(echo.hears("first"));
+}
+
+TEST(EchoTest, AwaitsALimitedNumber) {
+  Echo echo;
+  const auto line = [](std::size_t number) { return "line " + std::to_string(number); };
+  for (std::size_t i = 0; i <= limits::kEchoesMax; ++i) echo.on_sent(Outgoing::own(line(i)));
+  for (std::size_t i = 0; i < limits::kEchoesMax; ++i) EXPECT_TRUE(echo.hears(line(i)));
+  EXPECT_FALSE(echo.hears(line(limits::kEchoesMax)));
+  echo.on_sent(Outgoing::own("next"));
+  EXPECT_TRUE(echo.hears("next"));
 }
 
 }  // namespace

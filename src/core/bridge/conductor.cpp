@@ -81,6 +81,13 @@ void Conductor::each_deadline(Row row) {
   row(ending_.deadline(), [this] { on_ending_timeout(); });
 }
 
+Order* Conductor::poll_order() {
+  Order* const order = out_.poll();
+  const auto* const sent = std::get_if<order::SendToChild>(order);
+  if (sent != nullptr) servers_.on_sent(sent->gen, sent->line);
+  return order;
+}
+
 void Conductor::handle_timeout(Now now) {
   if (ending_.is_over()) return;
   now_ = now;

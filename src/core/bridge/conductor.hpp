@@ -41,7 +41,7 @@ class Conductor {
   void handle(const Fact& fact, Now now);
   /// Harmless when nothing is due.
   void handle_timeout(Now now);
-  Order* poll_order() { return out_.poll(); }
+  Order* poll_order();
   std::optional<Instant> next_timeout();
 
   /// See `Bridge::reads_client`.

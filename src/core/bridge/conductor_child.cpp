@@ -53,11 +53,11 @@ void Conductor::on(const fact::ChildLine& fact) {
 }
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
-  if (servers_.is_echo(child, message)) {
-    child.on_heard_echo();
+  if (servers_.is_echo(child, message, line.text())) {
     if (servers_.add_echo(child, line.text())) news_.on_noise();
     return;
   }
+  child.echo.on_own_word();
   child.handshake.on_spoken(now_);
   if (child.absence.is_on()) servers_.try_again(child);
   child.absence.on_heard();

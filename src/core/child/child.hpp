@@ -17,6 +17,7 @@
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/debugger.hpp"
+#include "core/child/echo.hpp"
 #include "core/child/handshake.hpp"
 #include "core/child/own_restart.hpp"
 #include "core/child/replays.hpp"
@@ -135,8 +136,6 @@ struct Child {
   bool may_have_handed_out(std::size_t key) const {
     return handed_out.size() >= limits::kHandedOutMax || handed_out.contains(key);
   }
-  /// The child has sent back what the client has answered, which it does once.
-  void on_heard_echo() { heard_answer = 0; }
   /// The client answers the question of the child that has this id.
   void hear(std::string_view raw_id, const Message& answer) {
     heard_answer = answer_key(raw_id, answer);
@@ -197,8 +196,7 @@ struct Child {
   /// started anew without an opening.
   bool has_held_errors = false;
   std::size_t heard_answer = 0;
-  /// The child sends back what it is sent.
-  bool echoes = false;
+  Echo echo;
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.
   bool keeps_integers = false;

@@ -202,8 +202,10 @@ class Servers {
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
   /// Text on stdout that is not a message. The ring keeps it, because it would break the client.
   bool add_noise(Child& child, std::string_view text);
+  /// The line is on its way to the child.
+  void on_sent(Generation gen, const Outgoing& line);
   /// Whether the child sends back what it was sent, which is noise too.
-  bool is_echo(const Child& child, const Message& message);
+  bool is_echo(Child& child, const Message& message, std::string_view line);
   bool add_echo(Child& child, std::string_view line);
   /// What a request has set up is remembered only now, since the child could have refused it.
   void on_setting_accepted(const Child& child, const ClientRequest& request);

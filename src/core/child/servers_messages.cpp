@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "core/base/raw_id.hpp"
@@ -66,21 +65,17 @@ bool Servers::add_noise(Child& child, std::string_view text) {
   return true;
 }
 
-/// Of what clients send, servers send only `ping` and notifications about what is on its way.
-bool Servers::is_echo(const Child& child, const Message& message) {
-  const bool is_known = child.echoes;
-  if (message.kind == Message::Kind::notification) {
-    return is_known &&
-           (message.method == Method::initialized || message.method == Method::roots_list_changed);
-  }
-  if (message.kind != Message::Kind::request) return is_known && child.has_heard(message);
+void Servers::on_sent(Generation gen, const Outgoing& line) {
+  if (Child* const child = generations_.find(gen)) child->echo.on_sent(line);
+}
+
+/// An echo that has other bytes, as from a terminal that cuts long lines, shows itself by a request
+/// that only clients send.
+bool Servers::is_echo(Child& child, const Message& message, std::string_view line) {
+  if (child.echo.hears(line)) return true;
+  const bool may_be_servers = message.method == Method::other || message.method == Method::ping;
+  if (message.kind != Message::Kind::request || may_be_servers) return false;
   const ClientRequest* const sent = desk_.requests().find_sent(message.id, child.gen());
-  if (message.method == Method::other || message.method == Method::ping) {
-    constexpr std::array kOfServers{"sampling/createMessage", "roots/list", "elicitation/create"};
-    const bool is_of_server =
-        std::find(kOfServers.begin(), kOfServers.end(), message.method_text) != kOfServers.end();
-    return is_known && sent != nullptr && sent->method == message.method && !is_of_server;
-  }
   return (sent != nullptr && sent->method == message.method) ||
          (message.method == Method::initialize &&
           same_id(message.id, child.handshake.opening_id())) ||
@@ -89,7 +84,8 @@ bool Servers::is_echo(const Child& child, const Message& message) {
 
 bool Servers::add_echo(Child& child, std::string_view line) {
   constexpr std::size_t kept = limits::kStderrLineMax;
-  child.echoes = true;
+  child.echo.on_seen();
+
   if (!history_.add_noise(child.gen(), secrets_.masked(line.substr(0, kept), line.size() > kept),
                           true)) {
     return false;
