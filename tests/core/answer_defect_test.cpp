@@ -22,7 +22,11 @@ std::string defect_of(const std::string& members) {
 TEST(AnswerDefectTest, WhatClientsTakeHasNone) {
   for (const char* members :
        {R"json("result":{})json", R"json("result":{"_meta":{},"a":[1.5e3,null,"NaN"]})json",
-        R"json("result":{"_metadata":null})json", R"json("error":{"code":-32000,"message":""})json",
+        R"json("result":{"_metadata":null})json",
+        R"json("result":{"_meta":{"progressToken":1,"a":null}})json",
+        R"json("result":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}})json",
+        R"json("error":{"code":-9007199254740991,"message":""})json",
+        R"json("error":{"code":-32000,"message":""})json",
         R"json("error":{"code":1.0,"message":"x","data":null,"more":1})json"}) {
     EXPECT_EQ(defect_of(members), "") << members;
   }
@@ -51,8 +55,18 @@ TEST(AnswerDefectTest, WhatClientsThrowAwayIsNamed) {
            Row{R"json("error":{"code":"1","message":"x"})json",
                "its member error.code is a string, and must be an integer"},
            Row{R"json("error":{"code":1.5,"message":"x"})json",
-               "its member error.code is 1.5, and must be an integer"},
+               "its member error.code is 1.5, and must be an integer that a client in JavaScript "
+               "can "
+               "hold"},
+           Row{R"json("error":{"code":9007199254740992,"message":"x"})json",
+               "its member error.code is 9007199254740992, and must be an integer that a client in "
+               "JavaScript can hold"},
+           Row{R"json("result":{"_meta":{"progressToken":null}})json",
+               "its member result._meta.progressToken is null, and must be a string or an integer"},
+           Row{R"json("result":{"_meta":{"io.modelcontextprotocol/related-task":{}}})json",
+               "its member result._meta[\"io.modelcontextprotocol/related-task\"] has no taskId"},
            Row{R"json("error":{"code":1})json",
+
                "its member error.message has no value, and must be a string"},
            Row{R"json("error":{"code":1,"message":null})json",
                "its member error.message is null, and must be a string"},

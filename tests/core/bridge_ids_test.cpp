@@ -60,6 +60,16 @@ TEST_F(BridgeIdsTest, AnIdOfTheOtherTypeMeansTheRequestThatFits) {
   EXPECT_THAT(answer_text(), HasSubstr("the ids of its answers as the other type"));
 }
 
+TEST_F(BridgeIdsTest, AServerMayKeepTheTypeOfSomeIdsOnly) {
+  open_session();
+  client(call(7, "echo"));
+  child(1, result(7));
+  client(call(8, "echo"));
+  done();
+  child(1, result("\"8\""));
+  EXPECT_THAT(done(), ElementsAre("client " + result("8")));
+}
+
 TEST_F(BridgeIdsTest, TellsApartIdsThatAreEqualAsDoubles) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";

@@ -103,6 +103,119 @@ TEST_F(BridgeUnreadableTest, AnErrorWithoutAnIdAnswersTheOnlyRequestThatIsOpen) 
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
+TEST_F(BridgeUnreadableTest, AnErrorWithoutAnIdMayBeAboutANotification) {
+  const std::string unnamed = error("null", -32601, "Method not found");
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  client(call(1, "echo"));
+  done();
+  child(1, unnamed);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("Method not found"));
+  // Now the server has read the notification.
+  client(call(2, "echo"));
+  child(1, unnamed);
+  EXPECT_THAT(answer_text(), HasSubstr("names no request"));
+
+  client(call(3, "echo"));
+  client(notification("notifications/roots/list_changed"));
+  done();
+  child(1, unnamed);
+  EXPECT_THAT(client_got(), IsEmpty());
+  // The server has not read what this is about.
+  child(1, error("null", -32700, "Parse error"));
+  EXPECT_THAT(answer_text(), HasSubstr("names no request"));
+
+  client(call(4, "echo"));
+  child(1, result(4));
+  client(call(5, "echo"));
+  done();
+  child(1, error("null", -32601, "Method not found: notifications/initialized"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(5));
+}
+
+TEST_F(BridgeUnreadableTest, AParseErrorOfAnIdThatNobodyUsesHasNone) {
+  open_session();
+  for (const char* const id : {"-1", "0", "\"\"", "\"null\""}) {
+    client(call(1, "echo"));
+    done();
+    child(1, error(id, -32700, "Parse error"));
+    EXPECT_THAT(answer_text(), HasSubstr("names no request")) << id;
+  }
+}
+
+TEST_F(BridgeUnreadableTest, AnErrorWithoutAnIdAnswersInitialize) {
+  client(initialize(0));
+  done();
+  child(1, error("null", -32600, "bad request"));
+  dies(1, 0);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(), HasSubstr("bad request"));
+}
+
+TEST_F(BridgeUnreadableTest, AnAnswerWhoseIdIsNoneAnswersTheOnlyRequestThatIsOpen) {
+  open_session();
+  client(call(1, "echo"));
+  done();
+  // This may be the answer to `initialized`.
+  child(1, result("null"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(1));
+  done();
+  int id = 1;
+  for (const char* const none : {"null", "true", "{}"}) {
+    client(call(++id, "echo"));
+    done();
+    child(1, result(none));
+    EXPECT_THAT(answer_text(), HasSubstr("could not be read")) << none;
+    client(call(++id, "echo"));
+    client(call(++id, "echo"));
+    done();
+    child(1, result(none));
+    EXPECT_THAT(client_got(), IsEmpty()) << none;
+    for (const int open : {id - 1, id}) child(1, result(open));
+    done();
+  }
+}
+
+TEST_F(BridgeUnreadableTest, MembersForWhichClientsThrowAnAnswerAwayAreLeftOut) {
+  client(initialize(0));
+  done();
+  const auto with = [](std::string line, const std::string& more) {
+    line.insert(line.size() - 1, more);
+    return line;
+  };
+  child(1, with(result(0, server.opening()), R"json(,"time":3)json"));
+  EXPECT_THAT(client_got(), ElementsAre(Not(HasSubstr("time"))));
+  client(initialized());
+  for (const char* const more : {R"json(,"time":3)json", R"json(,"method":null,"params":null)json",
+                                 R"json(,"params":{})json"}) {
+    client(request(1, "vendor/x"));
+    done();
+    child(1, with(result(1), more));
+    EXPECT_THAT(client_got(), ElementsAre(result(1))) << more;
+    client(request(1, "vendor/x"));
+    done();
+    child(1, with(error(1, -32000, "x"), more));
+    EXPECT_THAT(client_got(), ElementsAre(error(1, -32000, "x"))) << more;
+  }
+  client(call(2, "echo"));
+  child(1, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("most clients throw such an answer away: time"));
+}
+
+TEST_F(BridgeUnreadableTest, WithoutLintAllMembersOfAnAnswerPass) {
+  config.lints = false;
+  open_session();
+  client(request(1, "vendor/x"));
+  done();
+  const std::string line = R"json({"jsonrpc":"2.0","id":1,"time":3,"result":{}})json";
+  child(1, line);
+  EXPECT_THAT(client_got(), ElementsAre(line));
+}
+
 TEST_F(BridgeUnreadableTest, DropsNotificationsWithoutTheirRequiredMembers) {
   open_session();
   client(R"json({"jsonrpc":"2.0","method":"notifications/progress"})json");

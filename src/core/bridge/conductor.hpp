@@ -124,6 +124,7 @@ class Conductor {
   void take_for_initialized(const Message& request);
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
+  void notify(Child& child, Outgoing notification);
   void on_client_answer(const Message& message, Line line);
   void on_cancelled(const Message& message, Line line);
   void cancel(const Message& message, Line line);
@@ -142,6 +143,8 @@ class Conductor {
   void on_child_cancelled(Child& child, const Message& message, Line line);
   bool refuse_answer(Child& child, const Message& message, Line line);
   bool take_other_type(Child& child, const Message& message, Line line);
+  void take_without_others(Child& child, const Message& message, Line line);
+  void take_respelled(Child& child, std::string line);
   void on_error_without_id(Child& child, const Message& message, Line line);
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_opening_answer(Child& child, const Message& message, Line line);
@@ -160,6 +163,7 @@ class Conductor {
   void add_noise(Child& child, std::string_view text);
   bool is_owed(Child& child, const Message& message);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
+  ClientRequest* only_request(const Child& child, bool is_about_request);
 
   // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);

@@ -134,6 +134,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     on_error_without_id(child, message, line);
     return;
   }
+  if (message.has_others && config_.lints) {
+    take_without_others(child, message, line);
+    return;
+  }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto note_match = [&] {
     const bool is_own_spelling = line.text().data() != respelled_.text().data();
@@ -163,10 +167,15 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
                                        child.gen(), brief(message.id, 100)));
+    // Some servers write 0, -1 or "" for the id that they could not read.
+    if (has_code(message.error, ErrorCode::parse_error)) on_error_without_id(child, message, line);
     return;
   }
   note_match();
   if (refuse_answer(child, message, line)) return;
+  if (child.notified_before && request->order >= *child.notified_before) {
+    child.notified_before.reset();
+  }
   servers_.note_served(child);
   rebuilds_.on_answer(child);
   if (child.prove_answer() && child.life.is_up()) servers_.ask_for_streams(child);
@@ -300,6 +309,8 @@ void Conductor::note_version(Child& child, const ClientRequest& request, const M
 /// A child has answered `initialize`: the client's own, or a replay that the client never sees.
 void Conductor::on_opening_answer(Child& child, const Message& message, Line line) {
   if (child.handshake.state() != Handshake::State::opened) return;
+  // The bridge or the client says `initialized` next.
+  child.notified_before = desk_.requests().next_order();
   servers_.on_opened(child);
   news_.lint_opening(message.result);
   const OpeningResult& result = child.handshake.opened_with();

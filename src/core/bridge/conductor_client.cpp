@@ -356,21 +356,20 @@ void Conductor::on_client_notification(const Message& message, Line line) {
       out_.log(Level::debug, "progress for a question that is no longer open was dropped");
       return;
     }
-    out_.push(order::SendToChild{
-        asker->gen(),
-        Outgoing::spliced(line, message.params.progress_token, question->progress_token)});
+    notify(*asker,
+           Outgoing::spliced(line, message.params.progress_token, question->progress_token));
     return;
   }
   if (child != nullptr && child->takes_requests() && desk_.requests().waiting_count() == 0) {
-    out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
+    notify(*child, Outgoing::passed(line));
     if (message.method == Method::initialized) take_missing_lists(*child);
     if (message.method == Method::roots_list_changed) {
       // A candidate that is past its opening may already have asked for the roots.
-      for (const Child& other : servers_.generations()) {
+      for (Child& other : servers_.generations()) {
         const bool is_opening = other.handshake.state() == Handshake::State::opening;
         if (!servers_.generations().is_candidate(other) || !other.has_begun() || is_opening)
           continue;
-        out_.push(order::SendToChild{other.gen(), Outgoing::own(std::string(line.text()))});
+        notify(other, Outgoing::own(std::string(line.text())));
       }
     }
     return;
@@ -410,7 +409,7 @@ void Conductor::cancel(const Message& message, Line line) {
   if (request->state == State::sent) {
     Child* const child = servers_.generations().find(request->gen);
     if (child != nullptr && child->life.is_up() && !child->input.is_deaf()) {
-      out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
+      notify(*child, Outgoing::passed(line));
     }
   }
   desk_.answers().on_cancelled(*request);
@@ -430,6 +429,11 @@ void Conductor::cancel(const Message& message, Line line) {
 void Conductor::forget(const ClientRequest& request) {
   desk_.answers().leave(request, desk_.turn());
   rebuilds_.forget(request);
+}
+
+void Conductor::notify(Child& child, Outgoing notification) {
+  child.notified_before = desk_.requests().next_order();
+  out_.push(order::SendToChild{child.gen(), std::move(notification)});
 }
 
 void Conductor::on_client_answer(const Message& message, Line line) {

@@ -117,7 +117,7 @@ void Conductor::release_waiting(Child& child) {
   while (desk_.requests().waiting_count() > 0) {
     auto [request, order, line, since] = desk_.requests().next_waiting();
     if (request == nullptr) {
-      out_.push(order::SendToChild{child.gen(), Outgoing::own(line.text())});
+      notify(child, Outgoing::own(line.text()));
       continue;
     }
     const Message* const message = desk_.read_kept(line.line());

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <utility>
 
+#include "core/base/json_text.hpp"
 #include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/wire/answer_defect.hpp"
 #include "core/wire/protocol.hpp"
@@ -23,6 +28,8 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   const auto objects = split_objects(line.text());
   const auto texts = texts_around(objects, line.text());
   bool has_other = !texts.empty();
+  const bool is_alone = objects.size() == 1 && texts.empty();
+
   std::vector<std::string_view> owed;
   for (const std::string_view object : objects) {
     const Message* const message = reader_.read(Line::padded(object));
@@ -30,7 +37,7 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
     has_other = has_other || message == nullptr;
     const bool is_taken = message != nullptr ? is_owed(child, *message)
                                              : !has_text_before && looks_like_answer(object) &&
-                                                   !lenient_id(object).empty();
+                                                   (is_alone || !lenient_id(object).empty());
     if (is_taken) owed.push_back(object);
   }
   const std::vector<std::string_view>& taken = has_other ? owed : objects;
@@ -90,9 +97,9 @@ void Conductor::on(const fact::ChildLineTooLong& fact) {
 }
 
 void Conductor::answer_unreadable(Child& child, std::string_view id, std::string_view what) {
-  if (id.empty()) return;
+  const bool is_named = id.starts_with('"') || is_json_number(id);
   if (child.handshake.state() == Handshake::State::opening &&
-      same_id(id, child.handshake.opening_id())) {
+      (!is_named || same_id(id, child.handshake.opening_id()))) {
     std::string why = fmt::format("its answer to initialize could not be read: {}", what);
     if (ClientRequest* const asked = desk_.asked_opening()) {
       news_.answer_opening_ourselves(*asked, why, servers_.ring().last_words(child.gen()));
@@ -100,7 +107,8 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
     child.life.take_down(EndReason::opening_refused, std::move(why), servers_.ladder(), now_, out_);
     return;
   }
-  ClientRequest* const request = servers_.find_sent(child, id);
+  ClientRequest* const request =
+      is_named ? servers_.find_sent(child, id) : only_request(child, false);
   if (request == nullptr) return;
   if (request->state == RequestState::cancelled) {
     desk_.requests().take(*request);
@@ -125,9 +133,39 @@ bool Conductor::refuse_answer(Child& child, const Message& message, Line line) {
   return true;
 }
 
+/// Servers of some languages write more members than JSON-RPC knows, which some clients ignore.
+void Conductor::take_without_others(Child& child, const Message& message, Line line) {
+  std::string names;
+  for (const JsonMember& member : json_members(line.text())) {
+    constexpr std::array kKnown{"jsonrpc", "id", "result", "error"};
+    if (std::find(kKnown.begin(), kKnown.end(), member.key) != kKnown.end()) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", brief(member.key, 40));
+  }
+  news_.on_finding(
+      fmt::format("the server's answers have members beside id and result that JSON-RPC does not "
+                  "know, and most "
+                  "clients throw such an answer away: {}",
+                  brief(names, 100)));
+  std::string taken = fmt::format(R"json({{"jsonrpc":"2.0","id":{})json", message.id);
+  if (!message.result.empty()) taken += fmt::format(",\"result\":{}", message.result);
+  if (!message.error.empty()) taken += fmt::format(",\"error\":{}", message.error);
+  take_respelled(child, taken + "}");
+}
+
+/// Takes this answer in the place of the one that the child has sent.
+void Conductor::take_respelled(Child& child, std::string line) {
+  respelled_ = OwnedLine(std::move(line));
+  if (const Message* const answer = reader_.read(respelled_.line())) {
+    on_child_answer(child, *answer, respelled_.line());
+  }
+}
+
 /// Some servers write all ids as the other type, which clients that compare loosely take.
 bool Conductor::take_other_type(Child& child, const Message& message, Line line) {
-  const std::string id = child.keeps_id_types ? std::string() : id_of_other_type(message.id);
+  // A client of one type can only mean that.
+  const bool is_kept = child.keeps_id_types && desk_.requests().has_both_id_types();
+  const std::string id = is_kept ? std::string() : id_of_other_type(message.id);
+
   Message other = message;
   other.id = id;
   const bool is_stream = desk_.streams().find(id, child.sender(id)) != nullptr;
@@ -136,11 +174,16 @@ bool Conductor::take_other_type(Child& child, const Message& message, Line line)
       "the server writes the ids of its answers as the other type (\"7\" for 7, or 7 for \"7\"), "
       "and "
       "most clients do not match them");
-  respelled_ = OwnedLine(Outgoing::spliced(line, message.id, id).text());
-  if (const Message* const answer = reader_.read(respelled_.line())) {
-    on_child_answer(child, *answer, respelled_.line());
-  }
+  take_respelled(child, Outgoing::spliced(line, message.id, id).text());
   return true;
+}
+
+/// The request that an answer without an id belongs to, if the child has only one; otherwise null.
+/// Some servers also answer notifications, which have no id.
+ClientRequest* Conductor::only_request(const Child& child, bool is_about_request) {
+  const auto open = desk_.requests().at_child(child.gen());
+  const bool is_clear = is_about_request || !child.notified_before;
+  return is_clear && open.size() == 1 ? open.front() : nullptr;
 }
 
 /// The server could not read a request, and does not say which. If only one is open, it is that
@@ -149,11 +192,18 @@ void Conductor::on_error_without_id(Child& child, const Message& message, Line l
   out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
                                     servers_.secrets().brief(message.error, 300)));
   add_noise(child, line.text());
-  const auto open = desk_.requests().at_child(child.gen());
-  const bool is_opening = child.handshake.state() == Handshake::State::opening;
-  if (is_opening || open.size() != 1 || open.front()->state == RequestState::cancelled) return;
+  if (child.handshake.state() == Handshake::State::opening) {
+    take_respelled(child, fmt::format(R"json({{"jsonrpc":"2.0","id":{},"error":{}}})json",
+                                      child.handshake.opening_id(), message.error));
+    return;
+  }
+  if (message.error.find("notifications/") != message.error.npos) return;
+  ClientRequest* const request =
+      only_request(child, has_code(message.error, ErrorCode::parse_error));
+
+  if (request == nullptr || request->state == RequestState::cancelled) return;
   desk_.answer_failure(
-      *open.front(), ErrorCode::internal_error,
+      *request, ErrorCode::internal_error,
       fmt::format("[mcp-sitter] The server wrote an error that names no request, and this is the "
                   "only request that it has: {}",
                   servers_.secrets().brief(message.error, 1000)));

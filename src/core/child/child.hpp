@@ -196,6 +196,10 @@ struct Child {
   /// started anew without an opening.
   bool has_held_errors = false;
   std::size_t heard_answer = 0;
+  /// The `order` of the first request after the last notification to the child. Until the child has
+  /// answered that request or a later one, an error without an id may be about the notification.
+  std::optional<std::uint64_t> notified_before;
+
   Echo echo;
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.

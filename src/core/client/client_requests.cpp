@@ -135,6 +135,7 @@ ClientRequests::~ClientRequests() = default;
 ClientRequest& ClientRequests::add(std::string_view raw_id) {
   Node& request = index_->add(IdKey(raw_id).text());
   request.order = next_order_++;
+  (raw_id.starts_with('"') ? has_strings_ : has_numbers_) = true;
   if (request.key != raw_id) request.more().id = raw_id;
   ++owed_count_;
   return request;

@@ -283,6 +283,10 @@ class ClientRequests {
   std::size_t owed_to_client_count() const { return owed_count_ - control_count_; }
 
   bool uses(std::string_view raw_id) const;
+  /// Whether the client uses strings as well as numbers.
+  bool has_both_id_types() const { return has_strings_ && has_numbers_; }
+  /// The `order` of the next request.
+  std::uint64_t next_order() const { return next_order_; }
 
  private:
   struct Node;
@@ -306,6 +310,8 @@ class ClientRequests {
   std::size_t owed_count_ = 0;
   std::size_t control_count_ = 0;
   std::uint64_t next_order_ = 0;
+  bool has_strings_ = false;
+  bool has_numbers_ = false;
 };
 
 }  // namespace sitter

@@ -29,6 +29,14 @@ std::string must_be(std::string_view place, std::string_view raw, std::string_vi
                      : fmt::format("{} is {}, and must be {}", place, kind_of(raw), wanted);
 }
 
+/// Whether a client in JavaScript takes this for an integer.
+bool is_integer(std::string_view raw) {
+  constexpr double kMax = 9007199254740991;
+  if (!is_json_number(raw)) return false;
+  const double number = std::strtod(std::string(raw).c_str(), nullptr);
+  return number == std::floor(number) && std::abs(number) <= kMax;
+}
+
 /// What in this value is no JSON, and where, as in "NaN at result.content"; empty if it is JSON.
 std::string wrong_part(std::string_view raw, const std::string& place, std::size_t depth = 0) {
   if (has_json_grammar(raw)) return {};
@@ -54,6 +62,19 @@ std::string wrong_part(std::string_view raw, const std::string& place, std::size
   return wrong.empty() ? brief(place, kShownMax) + " is not valid JSON" : wrong;
 }
 
+std::string meta_defect(std::string_view meta) {
+  if (!is_object(meta)) return must_be("its member result._meta", meta, "an object");
+  const auto [token, task] =
+      members<2>(meta, {"progressToken", "io.modelcontextprotocol/related-task"});
+  if (!token.empty() && !token.starts_with('"') && !is_integer(token)) {
+    return must_be("its member result._meta.progressToken", token, "a string or an integer");
+  }
+  if (!task.empty() && !member(task, "taskId").starts_with('"')) {
+    return "its member result._meta[\"io.modelcontextprotocol/related-task\"] has no taskId";
+  }
+  return {};
+}
+
 std::string result_defect(const Message& answer) {
   const std::string_view result = answer.result;
   if (!answer.error.empty()) return "it has both a result and an error";
@@ -61,21 +82,18 @@ std::string result_defect(const Message& answer) {
   if (!answer.is_checked) {
     if (auto wrong = wrong_part(result, "result"); !wrong.empty()) return wrong;
   }
-  const std::string_view meta = answer.result_meta;
-  return meta.empty() || is_object(meta) ? std::string()
-                                         : must_be("its member result._meta", meta, "an object");
+  return answer.result_meta.empty() ? std::string() : meta_defect(answer.result_meta);
 }
 
 std::string error_defect(std::string_view error) {
   if (!is_object(error)) return must_be("its error", error, "an object");
   if (auto wrong = wrong_part(error, "error"); !wrong.empty()) return wrong;
   const auto [code, message] = members<2>(error, {"code", "message"});
-  const double number =
-      is_json_number(code) ? std::strtod(std::string(code).c_str(), nullptr) : 0.5;
-  if (number != std::floor(number)) {
-    return is_json_number(code) ? fmt::format("its member error.code is {}, and must be an integer",
-                                              brief(code, kShownMax))
-                                : must_be("its member error.code", code, "an integer");
+  if (!is_json_number(code)) return must_be("its member error.code", code, "an integer");
+  if (!is_integer(code)) {
+    return fmt::format(
+        "its member error.code is {}, and must be an integer that a client in JavaScript can hold",
+        brief(code, kShownMax));
   }
   return message.starts_with('"') ? std::string()
                                   : must_be("its member error.message", message, "a string");

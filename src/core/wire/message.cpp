@@ -73,7 +73,7 @@ void read_params(const Raw& raw, Message::Params& params) {
 }
 
 /// Sets the kind of the message, or returns what is wrong with it.
-std::string_view classify(std::string_view version, bool has_method, Message& message) {
+std::string_view classify(std::string_view version, std::string_view method, Message& message) {
   if (version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
   const bool has_id = !message.id.empty();
   const bool has_result = !message.result.empty();
@@ -82,7 +82,9 @@ std::string_view classify(std::string_view version, bool has_method, Message& me
   if (has_id && !null_id && !is_string(message.id) && !is_json_number(message.id)) {
     return "the member id is neither a string nor a number";
   }
-  if (has_method) {
+  // Some serializers also write the members that are not set.
+  const bool is_unset = method == "null" && (has_result || has_error);
+  if (!method.empty() && !is_unset) {
     if (message.method_text.data() == nullptr) return "the member method is not a string";
     if (null_id) return "the member id is null";
     message.method = method_of(message.method_text);
@@ -94,6 +96,8 @@ std::string_view classify(std::string_view version, bool has_method, Message& me
   }
   if (has_result && (!has_id || null_id)) return "the result has no id";
   message.kind = has_result ? Message::Kind::result : Message::Kind::error;
+  message.has_others = message.has_others || is_unset || !message.params_raw.empty();
+
   if (null_id) message.id = {};
   return {};
 }
@@ -147,6 +151,8 @@ const Message* MessageReader::read_places(Line line, const MessagePlaces& places
   const Raw raw{line.text(), places};
   message_ = {};
   message_.is_checked = places.is_checked;
+  message_.has_others = places.has_others;
+
   message_.id = raw(Name::id);
   message_.params_raw = raw(Name::params);
   message_.result = raw(Name::result);
@@ -161,7 +167,7 @@ const Message* MessageReader::read_places(Line line, const MessagePlaces& places
     return refuse(Defect::Kind::not_json, "the line is not valid JSON (a name is no Unicode text)",
                   line);
   }
-  const std::string_view what = classify(raw(Name::jsonrpc), !method.empty(), message_);
+  const std::string_view what = classify(raw(Name::jsonrpc), method, message_);
   return what.empty() ? &message_ : refuse(Defect::Kind::not_json_rpc, std::string(what), line);
 }
 

@@ -60,6 +60,8 @@ struct Message {
   Params params;
   /// All of the line is known to be valid JSON.
   bool is_checked = false;
+  /// There are members that do not belong to a message of this kind. Clients refuse such an answer.
+  bool has_others = false;
 };
 
 /// Why a line is not a message.

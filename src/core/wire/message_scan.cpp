@@ -311,6 +311,7 @@ void MessageScan::on_key(const char* line, std::size_t colon) {
     name = name_of(*decoded);
   }
   level().name = name;
+  if (name == Name::none && level().members == Members::of_message) places_.has_others = true;
   if (places_.of(name).end == 0) return;
   const auto forget = [this](Name first, Name last) {
     for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {

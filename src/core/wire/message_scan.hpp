@@ -68,6 +68,8 @@ struct MessagePlaces {
   /// The line is valid JSON (RFC 8259). If this is false, something is wrong that is not in the
   /// message, params or `_meta` themselves: deeper, or in another value.
   bool is_checked = true;
+  /// The message has members that JSON-RPC does not know.
+  bool has_others = false;
 
   Place& of(Name name) { return all[static_cast<std::size_t>(name)]; }
   const Place& of(Name name) const { return all[static_cast<std::size_t>(name)]; }
