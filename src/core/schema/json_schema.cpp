@@ -63,8 +63,8 @@ class JsonSchema::Checker {
                      *parts_.root);
     }
     innermost_ = &use;
-    for (const char* const keyword : SchemaParts::kUncheckedKeywords) {
-      if (schema.contains(keyword)) allow_unchecked();
+    for (const std::string_view keyword : SchemaParts::kUncheckedKeywords) {
+      if (schema_member(schema, keyword) != nullptr) allow_unchecked();
     }
     const bool is_fit = fits_keywords(value, schema, place);
     innermost_ = use.outer;

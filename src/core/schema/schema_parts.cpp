@@ -28,11 +28,14 @@ constexpr std::size_t kTextShownMax = 100;
 constexpr std::size_t kFewPatterns = 30;
 constexpr std::int64_t kFewPatternMemory = 64 * 1024;
 
+/// In so few members, a walk is shorter than a search.
+constexpr std::size_t kFewMembers = 6;
+
 /// Keywords whose values are no schemas.
-constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
+constexpr std::array<std::string_view, 4> kValueKeywords{"enum", "const", "default", "examples"};
 /// Keywords whose values are objects of schemas, under names that are no keywords.
-constexpr std::array kMapKeywords{"properties",  "patternProperties", "$defs",
-                                  "definitions", "dependentSchemas",  "dependencies"};
+constexpr std::array<std::string_view, 6> kMapKeywords{
+    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"};
 
 /// The text of a part of a URI, in which %41 stands for A (RFC 6901, section 6).
 std::string without_escapes(std::string_view part) {
@@ -72,8 +75,17 @@ SchemaParts::SchemaParts(Json schema, Patterns which)
 }
 
 const Json* SchemaParts::member(const Json& object, std::string_view key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
+  const auto* const members = object.get_ptr<const Json::object_t*>();
+  if (members == nullptr) return nullptr;
+  // Most schemas have a few keywords, and are asked for all.
+  if (members->size() <= kFewMembers) {
+    for (const auto& [name, value] : *members) {
+      if (name == key) return &value;
+    }
+    return nullptr;
+  }
+  const auto found = members->find(key);
+  return found == members->end() ? nullptr : &found->second;
 }
 
 void SchemaParts::read(const Json& schema) {
@@ -82,7 +94,7 @@ void SchemaParts::read(const Json& schema) {
   }
   if (!schema.is_object()) return;
   for (const auto& [key, value] : schema.items()) {
-    const auto is_key = [&key](const char* one) { return key == one; };
+    const auto is_key = [&key](std::string_view one) { return key == one; };
     if (std::any_of(kValueKeywords.begin(), kValueKeywords.end(), is_key)) continue;
     if (std::any_of(kMapKeywords.begin(), kMapKeywords.end(), is_key) && value.is_object()) {
       for (const auto& [name, part] : value.items()) {

@@ -15,8 +15,8 @@ namespace sitter {
 /// A JSON Schema that was read, with its patterns and references.
 struct SchemaParts {
   /// Keywords that are not known, and could refuse a value.
-  static constexpr std::array kUncheckedKeywords{"unevaluatedItems", "unevaluatedProperties",
-                                                 "$dynamicRef", "$recursiveRef"};
+  static constexpr std::array<std::string_view, 4> kUncheckedKeywords{
+      "unevaluatedItems", "unevaluatedProperties", "$dynamicRef", "$recursiveRef"};
 
   enum class Patterns {
     all,
