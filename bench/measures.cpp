@@ -20,6 +20,9 @@ std::string call_lines(std::size_t count) {
   return lines;
 }
 
+/// By then, a bridge has given back what an idle one does not need.
+constexpr std::chrono::seconds kRest{5};
+
 /// So that no measured call does anything for the first time.
 void warm_up(Caller& caller, std::size_t calls) {
   for (std::size_t i = 0; i < calls; ++i) caller.call(call_line(kFirstId + i), 1);
@@ -183,7 +186,7 @@ void large(Run& run) {
     peak[way].push_back(memory_of(program.pid(), "VmHWM:"));
     // One measurement of the returned memory is enough, because it does not vary.
     if (round > 0) return;
-    std::this_thread::sleep_for(std::chrono::seconds(5));
+    std::this_thread::sleep_for(kRest);
     later[way].push_back(memory_of(program.pid(), "VmRSS:"));
   });
   run.add("call to answer, ms", times, 2);
@@ -199,14 +202,18 @@ void memory(Run& run) {
     std::size_t calls;
     Figure resident, anonymous;
   };
-  std::array<Moment, 3> moments = {{{"when idle", 1, run.figure(), run.figure()},
+  std::array<Moment, 4> moments = {{{"after one call", 1, run.figure(), run.figure()},
+                                    {"five seconds later", 1, run.figure(), run.figure()},
+
                                     {"after 1,000 calls", 1'000, run.figure(), run.figure()},
                                     {"after 10,000 calls", 10'000, run.figure(), run.figure()}}};
   for (std::size_t way = 0; way < run.ways(); ++way) {
     Program program(run.command(way));
     std::size_t calls = 0;
     for (Moment& moment : moments) {
+      if (calls == moment.calls) std::this_thread::sleep_for(kRest);
       while (calls < moment.calls) program.call(call_line(kFirstId + calls++), 1);
+
       moment.resident[way].push_back(memory_of(program.pid(), "VmRSS:"));
       moment.anonymous[way].push_back(memory_of(program.pid(), "RssAnon:"));
     }

@@ -40,6 +40,9 @@ constexpr std::chrono::seconds kLastWritesWait{1};
 /// anyway.
 constexpr std::chrono::milliseconds kFirstAnswerWait{100};
 
+/// A client that has said nothing for this long is taken to be busy with other things.
+constexpr std::chrono::seconds kQuiet{2};
+
 /// The working directory of the server, as an absolute path without a slash at its end. `cwd` is
 /// the directory that was asked for; empty for our own. Empty if the path is relative to our
 /// working directory and that directory is gone.
@@ -77,6 +80,8 @@ class Driver::Loop {
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
         hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
         start_{Timer(loop_, [this] { end_start(); })},
+        work_{Timer(loop_, [this] { end_work(); })},
+
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -192,6 +197,22 @@ class Driver::Loop {
     platform::give_back_program();
   }
 
+  void note_work() {
+    work_.goes_on = true;
+    if (!std::exchange(work_.is_on, true)) work_.timer.set(Instant::clock::now() + kQuiet);
+  }
+
+  /// An idle bridge is to take little memory.
+  void end_work() {
+    work_.is_on = false;
+    if (!std::exchange(work_.goes_on, false)) {
+      platform::give_back_program();
+    } else {
+      work_.is_on = true;
+      work_.timer.set(Instant::clock::now() + kQuiet);
+    }
+  }
+
   void open_control() {
     ControlServer::Events events;
     events.on_line = [this](ControlId connection, std::string_view line) {
@@ -221,6 +242,7 @@ class Driver::Loop {
   }
 
   void on_client_read(LineFramer& framer) {
+    note_work();
     // A file that was saved before the client sent its lines must be known first.
     if (file_watch_) file_watch_->read_pending();
     relay_.each_frame(framer, [this](const LineFramer::Frame& frame) { feed_client(frame); });
@@ -354,6 +376,13 @@ class Driver::Loop {
     bool is_on = false;
   };
 
+  /// From the first line of the client until it has been quiet for a while.
+  struct Work {
+    Timer timer;
+    bool is_on = false;
+    bool goes_on = false;  ///< since the timer was set
+  };
+
   /// After the last order: the last writes to the client are waited for.
   struct End {
     Timer last_writes;
@@ -381,6 +410,7 @@ class Driver::Loop {
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
   Start start_;
+  Work work_;
   boost::asio::signal_set child_signals_;
 
   // These come last, since they begin to work at once.

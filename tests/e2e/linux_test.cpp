@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,19 @@ TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
   memory.expect_bounded(size);
   memory.expect_given_back();
   EXPECT_EQ(client.child_pid(), child);
+}
+
+TEST(Memory, AQuietBridgeHoldsLittleOfItsProgram) {
+  if (!counts_memory()) GTEST_SKIP() << "another program was built in another way";
+  ScriptedClient client;
+  client.open();
+  client.status();
+  const auto held = [pid = client.program().pid()] {
+    return std::atol(status_field(pid, "RssFile").c_str());
+  };
+  const long at_work = held();
+  EXPECT_TRUE(eventually([&] { return held() < at_work - 1000; })) << at_work << " kB";
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "again"}}), "again");
 }
 
 TEST(Flood, EndIsNoticedWhileTheClientTakesNothing) {
