@@ -143,7 +143,7 @@ class Conductor {
   void on_child_cancelled(Child& child, const Message& message, Line line);
   bool refuse_answer(Child& child, const Message& message, Line line);
   bool take_other_type(Child& child, const Message& message, Line line);
-  void take_without_others(Child& child, const Message& message, Line line);
+
   void take_respelled(Child& child, std::string line);
   void on_error_without_id(Child& child, const Message& message, Line line);
   void on_child_answer(Child& child, const Message& message, Line line);

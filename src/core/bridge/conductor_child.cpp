@@ -134,16 +134,21 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     on_error_without_id(child, message, line);
     return;
   }
-  if (message.has_others && config_.lints) {
-    take_without_others(child, message, line);
-    return;
-  }
+
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto note_match = [&] {
     const bool is_own_spelling = line.text().data() != respelled_.text().data();
     if (is_own_spelling && !child.keeps_id_types) child.keeps_id_types = has_other_type(message.id);
   };
   const auto before = child.handshake.state();
+  if (message.has_others && config_.lints) {
+    news_.on_finding(others_finding(line.text()));
+    // Other members pass, since some clients ignore what they do not know.
+    if (message.has_null_method || before == Handshake::State::opening) {
+      take_respelled(child, without_others(message));
+      return;
+    }
+  }
   if (before == Handshake::State::opening && same_id(message.id, child.handshake.opening_id()) &&
       refuse_answer(child, message, line)) {
     return;

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -131,25 +129,6 @@ bool Conductor::refuse_answer(Child& child, const Message& message, Line line) {
   add_noise(child, line.text());
   answer_unreadable(child, id, what);
   return true;
-}
-
-/// Servers of some languages write more members than JSON-RPC knows, which some clients ignore.
-void Conductor::take_without_others(Child& child, const Message& message, Line line) {
-  std::string names;
-  for (const JsonMember& member : json_members(line.text())) {
-    constexpr std::array kKnown{"jsonrpc", "id", "result", "error"};
-    if (std::find(kKnown.begin(), kKnown.end(), member.key) != kKnown.end()) continue;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", brief(member.key, 40));
-  }
-  news_.on_finding(
-      fmt::format("the server's answers have members beside id and result that JSON-RPC does not "
-                  "know, and most "
-                  "clients throw such an answer away: {}",
-                  brief(names, 100)));
-  std::string taken = fmt::format(R"json({{"jsonrpc":"2.0","id":{})json", message.id);
-  if (!message.result.empty()) taken += fmt::format(",\"result\":{}", message.result);
-  if (!message.error.empty()) taken += fmt::format(",\"error\":{}", message.error);
-  take_respelled(child, taken + "}");
 }
 
 /// Takes this answer in the place of the one that the child has sent.

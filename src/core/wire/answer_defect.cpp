@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -103,6 +105,26 @@ std::string error_defect(std::string_view error) {
 
 std::string answer_defect(const Message& answer) {
   return answer.kind == Message::Kind::result ? result_defect(answer) : error_defect(answer.error);
+}
+
+std::string others_finding(std::string_view line) {
+  std::string names;
+  for (const JsonMember& member : json_members(line)) {
+    constexpr std::array kKnown{"jsonrpc", "id", "result", "error"};
+    if (std::find(kKnown.begin(), kKnown.end(), member.key) != kKnown.end()) continue;
+    names += (names.empty() ? "" : ", ") + brief(member.key, kShownMax);
+  }
+  return fmt::format(
+      "the server's answers have members beside id and result that JSON-RPC does not know, and the "
+      "official TypeScript client throws such an answer away: {}",
+      brief(names, kShownMax));
+}
+
+std::string without_others(const Message& answer) {
+  std::string line = fmt::format(R"json({{"jsonrpc":"2.0","id":{})json", answer.id);
+  if (!answer.result.empty()) line += fmt::format(",\"result\":{}", answer.result);
+  if (!answer.error.empty()) line += fmt::format(",\"error\":{}", answer.error);
+  return line + "}";
 }
 
 std::string id_of_other_type(std::string_view raw_id) {

@@ -16,6 +16,12 @@ namespace sitter {
 /// Infinity.
 std::string answer_defect(const Message& answer);
 
+/// What is wrong with an answer that has members which belong to no answer, as a clause about the
+/// server. `line` is the whole answer.
+std::string others_finding(std::string_view line);
+/// The answer without these members.
+std::string without_others(const Message& answer);
+
 /// The same id written as the other type: "7" for 7, and the other way round. Empty if there is
 /// none.
 std::string id_of_other_type(std::string_view raw_id);

@@ -83,8 +83,8 @@ std::string_view classify(std::string_view version, std::string_view method, Mes
     return "the member id is neither a string nor a number";
   }
   // Some serializers also write the members that are not set.
-  const bool is_unset = method == "null" && (has_result || has_error);
-  if (!method.empty() && !is_unset) {
+  message.has_null_method = method == "null" && (has_result || has_error);
+  if (!method.empty() && !message.has_null_method) {
     if (message.method_text.data() == nullptr) return "the member method is not a string";
     if (null_id) return "the member id is null";
     message.method = method_of(message.method_text);
@@ -96,7 +96,7 @@ std::string_view classify(std::string_view version, std::string_view method, Mes
   }
   if (has_result && (!has_id || null_id)) return "the result has no id";
   message.kind = has_result ? Message::Kind::result : Message::Kind::error;
-  message.has_others = message.has_others || is_unset || !message.params_raw.empty();
+  message.has_others = message.has_others || message.has_null_method || !message.params_raw.empty();
 
   if (null_id) message.id = {};
   return {};

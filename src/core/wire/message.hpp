@@ -60,8 +60,10 @@ struct Message {
   Params params;
   /// All of the line is known to be valid JSON.
   bool is_checked = false;
-  /// There are members that do not belong to a message of this kind. Clients refuse such an answer.
+  /// It is an answer with members that belong to no answer. Some clients throw it away.
   bool has_others = false;
+  /// One of them is a `method` that is null. All clients throw the answer away.
+  bool has_null_method = false;
 };
 
 /// Why a line is not a message.
