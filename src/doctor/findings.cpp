@@ -76,6 +76,9 @@ std::string way_out_of_failure(const DoctorFacts& facts) {
            "python3 -u, "
            "fflush(stdout)";
   }
+  if (facts.opening.failure.find("clients refuse its answer") != std::string::npos) {
+    return "correct it in the server";
+  }
   return facts.errors.count > 0
              ? "read what it wrote to stderr, below, and correct the cause"
              : "run the command by hand: a server waits for input, and answers initialize";

@@ -111,7 +111,7 @@ TEST_F(BridgeFailedStartTest, AnUnknownVersionIsAFailedStart) {
   child(2, result("#2", server.opening()));
   EXPECT_THAT(done(), ElementsAre("close 2"));
   dies(2, 0);
-  EXPECT_THAT(answer_text(), HasSubstr("protocol version 2026-07-28"));
+  EXPECT_THAT(answer_text(), HasSubstr("protocolVersion \"2026-07-28\" is neither"));
 }
 
 TEST_F(BridgeFailedStartTest, AFailedStartFailsTheWaitingRequests) {

@@ -63,6 +63,36 @@ TEST_F(HandshakeTest, DoesNotTakeASecondAnswerToTheOpening) {
             std::nullopt);
 }
 
+TEST_F(HandshakeTest, AVersionThatIsNeitherKnownNorAskedForIsRefused) {
+  const auto opens = [&](std::string_view asked, std::string_view answered) {
+    Server server;
+    server.protocol_version = answered;
+    handshake_.open_with_clients(
+        request(0, "initialize", fmt::format(R"json({{"protocolVersion":"{}"}})json", asked)), "0",
+        out_);
+    answer(result(0, server.opening()));
+    return handshake_.state() == State::opened;
+  };
+  EXPECT_TRUE(opens("2025-11-25", "2024-10-07"));
+  EXPECT_TRUE(opens("2099-01-01", "2099-01-01"));
+  for (const char* version : {"2099-01-01", "1.0", "2026-07-28", ""}) {
+    EXPECT_FALSE(opens("2025-11-25", version));
+    EXPECT_EQ(handshake_.refusal(),
+              fmt::format("clients refuse its answer to initialize: protocolVersion \"{}\" is "
+                          "neither the one that was asked for (2025-11-25) nor another that opens "
+                          "with initialize",
+                          version));
+  }
+}
+
+TEST_F(HandshakeTest, AReplayThatIsAnsweredWithAnUnknownVersionIsRefused) {
+  Server server;
+  server.protocol_version = "2099-01-01";
+  handshake_.open_again(session_, out_);
+  answer(result(1, server.opening()));
+  EXPECT_EQ(handshake_.state(), State::refused);
+}
+
 TEST_F(HandshakeTest, ARefusedOneStaysRefused) {
   handshake_.open_again(session_, out_);
   answer(error(1, -1, "no"));

@@ -221,7 +221,7 @@ TEST_F(LinkOpeningTest, TheEndOfTheSessionGivesUpAConnectionThatIsBeingOpened) {
 }
 
 TEST_F(LinkOpeningTest, LeavesAnInvalidVersionOutOfTheHeaders) {
-  client(initialize(0));
+  client(request(0, "initialize", R"json({"protocolVersion":"2025-11-25\r\nX-Other: 1"})json"));
   connected(1);
   answers(2, result(0, R"json({"protocolVersion":"2025-11-25\r\nX-Other: 1","capabilities":{},)json"
                        R"json("serverInfo":{"name":"d","version":"1"}})json"));

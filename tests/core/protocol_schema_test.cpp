@@ -91,6 +91,11 @@ TEST(OpeningDefectTest, TheFirstMemberThatClientsRefuseIsNamed) {
             "capabilities.tools is null");
   EXPECT_EQ(defect(version + R"json("capabilities":{"logging":true})json" + info),
             "capabilities.logging is not of type object or array");
+  EXPECT_EQ(defect(version + R"json("capabilities":{"extensions":null})json" + info),
+            "capabilities.extensions is null");
+  EXPECT_EQ(defect(version + R"json("capabilities":{"extensions":{"x":true}})json" + info),
+            "capabilities.extensions.x is not of type object or array");
+  EXPECT_EQ(defect(version + R"json("capabilities":{"extensions":{"x":{}}})json" + info), "");
   EXPECT_EQ(defect(version + R"json("capabilities":{})json"), "it has no member `serverInfo`");
   EXPECT_EQ(defect(version + R"json("capabilities":{},"serverInfo":{"name":"a","version":1})json"),
             "serverInfo.version is not of type string");

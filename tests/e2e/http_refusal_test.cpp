@@ -33,6 +33,16 @@ TEST(HttpRefusal, ADaemonThatSaysNothingDoesNotBlockTheClient) {
   EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("hello"));
 }
 
+TEST(HttpRefusal, ARevisionThatClientsDoNotKnowIsNoOpening) {
+  HttpDaemon daemon(
+      {"--raw-answer",
+       R"json(initialize={"jsonrpc":"2.0","id":%ID%,"result":{"protocolVersion":"2099-01-01","capabilities":{},"serverInfo":{"name":"a","version":"1"}}})json"});
+  daemon.start();
+  ScriptedClient client(bridge_to(daemon.url()));
+  EXPECT_THAT(client.open().value("instructions", ""),
+              HasSubstr("protocolVersion \"2099-01-01\" is neither"));
+}
+
 TEST(HttpRefusal, APageInsteadOfAnAnswerIsToldAsText) {
   HttpDaemon daemon({"--http-status",
                      "tools/call=500x1:<html><body><h1>Sorry</h1><p>it broke</p></body></html>"});

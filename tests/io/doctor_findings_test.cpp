@@ -94,6 +94,8 @@ TEST(DoctorFindings, AServerThatRanAndDidNotOpenPointsAtItsStderr) {
   EXPECT_EQ(level_of(facts, "stderr"), Level::warning);
   facts.errors.count = 2;
   EXPECT_EQ(finding_of(facts, "stderr").what, "2 lines on stderr, among them: \"no database\"");
+  facts.opening.failure = "clients refuse its answer to initialize: capabilities.tools is null";
+  EXPECT_EQ(finding_of(facts, "opening").way_out, "correct it in the server");
   facts.opening.is_open = true;
   EXPECT_EQ(level_of(facts, "stderr"), Level::ok);
   facts.end_in_lists = "it ended";

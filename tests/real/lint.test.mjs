@@ -171,6 +171,7 @@ test('a result of a call that is wrong in one place', async (t) => {
 
 test('an opening that clients refuse opens the bridge, which says why', async (t) => {
   const places = ['serverInfo', 'serverInfo.version', 'capabilities.tools', 'capabilities.logging', 'instructions'];
+  places.push('capabilities.extensions', 'capabilities.extensions.a', 'protocolVersion');
   const box = new Sandbox(t);
   for (const [what, initialize] of mutations(right.opening)) {
     // Each case is a process, so only some are played.

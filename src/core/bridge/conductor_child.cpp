@@ -319,18 +319,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   servers_.on_opened(child);
   news_.lint_opening(message.result);
   const OpeningResult& result = child.handshake.opened_with();
-  if (!desk_.opening().was_sent_to(child.gen()) || desk_.asked_opening() == nullptr) {
-    if (!is_legacy_version(result.protocol_version) &&
-        result.protocol_version != desk_.opening().session().negotiated_version) {
-      child.life.take_down(EndReason::opening_refused,
-                           fmt::format("it answered initialize with protocol version {}, and the "
-                                       "session has {}",
-                                       brief(result.protocol_version, 40),
-                                       desk_.opening().session().negotiated_version),
-                           servers_.ladder(), now_, out_);
-    }
-    return;
-  }
+  if (!desk_.opening().was_sent_to(child.gen()) || desk_.asked_opening() == nullptr) return;
   ClientRequest& request = *desk_.asked_opening();
   servers_.remember(order::RememberEra::Sign::opens);
   desk_.opening().on_answered(result);

@@ -38,12 +38,14 @@ bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurv
 
 void Handshake::open_with_clients(std::string_view line, std::string_view raw_id, Orders& out) {
   opening_id_ = raw_id;
+  asked_version_ = string_value(member(member(line, "params"), "protocolVersion"));
   state_ = State::opening;
   out.push(SendToChild{gen_, Outgoing::own(std::string(line))});
 }
 
 void Handshake::open_again(const Session& session, Orders& out) {
   opening_id_ = make_id_();
+  asked_version_ = session.version();
   state_ = State::opening;
   out.push(
       SendToChild{gen_, Outgoing::own(request_line(opening_id_, method_name(Method::initialize),
@@ -233,6 +235,13 @@ void Handshake::on_opening_answer(const Message& answer) {
   startup_deadline_.reset();
   result_ = OpeningResult::of(answer.result);
   refusal_.text = opening_defect(answer.result);
+  const std::string& version = result_.protocol_version;
+  if (refusal_.text.empty() && version != asked_version_ && !is_legacy_version(version)) {
+    refusal_.text = fmt::format(
+        "protocolVersion {} is neither the one that was asked for ({}) nor another that opens with "
+        "initialize",
+        json_string(brief(version, 40)), brief(asked_version_, 40));
+  }
   state_ = refusal_.text.empty() ? State::opened : State::refused;
   if (!refusal_.text.empty()) {
     refusal_.text.insert(0, "clients refuse its answer to initialize: ");

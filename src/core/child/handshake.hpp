@@ -247,6 +247,8 @@ class Handshake {
   Secrets secrets_;
   State state_ = State::idle;
   std::string opening_id_;
+  /// The version in the params of the opening.
+  std::string asked_version_;
   OpeningResult result_;
   Refusal refusal_;
   std::vector<ReplayedCall> calls_;

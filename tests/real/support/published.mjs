@@ -91,6 +91,8 @@ function takeAsClientsDo(all, revision) {
   if (revision === '2025-11-25') {
     for (const key of ['inputSchema', 'outputSchema']) delete all.Tool.properties[key].properties.$schema;
     all.CallToolResult.required = [];
+    const capabilities = all.ServerCapabilities.properties;
+    capabilities.extensions = capabilities.experimental;
     return;
   }
   for (const part of Object.values(all)) {

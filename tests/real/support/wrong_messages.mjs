@@ -24,7 +24,7 @@ export const right = {
     protocolVersion: '2025-11-25',
     serverInfo: { name: 'n', version: '1', title: 't', description: 'd', websiteUrl: 'https://e.org', icons },
     capabilities: {
-      ...{ experimental: { a: {} }, logging: {}, completions: {}, prompts: { listChanged: true } },
+      ...{ experimental: { a: {} }, extensions: { a: {} }, logging: {}, completions: {}, prompts: { listChanged: true } },
       ...{ resources: { subscribe: true, listChanged: true }, tools: { listChanged: true } },
       tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
     },
