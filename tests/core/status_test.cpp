@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/report/restart_notice.hpp"
+
 namespace sitter {
 namespace {
 
@@ -308,6 +310,15 @@ TEST(BinaryTextTest, AMissingFileIsSaidToBeMissing) {
   "loaded": null,
   "stale": null
 })json");
+}
+
+TEST(BinaryTextTest, AFileThatSeemsOldIsOfUnknownAge) {
+  BinaryFacts facts;
+  facts.modified = at(0);
+  EXPECT_THAT(binary_text(facts, at(0) + limits::kKnownAgeMax),
+              ::testing::HasSubstr(R"json("mtimeHuman": "of unknown age")json"));
+  EXPECT_THAT(binary_text(facts, at(0) + limits::kKnownAgeMax - milliseconds(1000)),
+              ::testing::HasSubstr(R"json("mtimeHuman": "7299.9 days ago")json"));
 }
 
 TEST(BinaryTextTest, EverythingKnownIsShownInOrder) {

@@ -223,8 +223,8 @@ void News::amend_notice() {
       describe_changes(*told, child.handshake.opened_with(), notice);
     }
   }
-  if (binary_.modified && now_.wall - *binary_.modified < limits::kKnownAgeMax) {
-    notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+  if (binary_.modified) {
+    notice.build_age = known_age(*binary_.modified, now_.wall);
     notice.is_script = binary_.interpreter.has_value();
   }
   notices_.amend_restart(std::move(notice));

@@ -202,6 +202,11 @@ std::size_t taken(std::vector<std::string>& lines, std::size_t& room) {
 
 }  // namespace
 
+std::optional<Milliseconds> known_age(WallTime modified, WallTime now) {
+  if (now - modified >= limits::kKnownAgeMax) return std::nullopt;
+  return std::chrono::floor<Milliseconds>(now - modified);
+}
+
 std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   std::vector<std::string> details;
   add_details("", notice.tools, details);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/child/child_end.hpp"
@@ -25,6 +26,11 @@ inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
 inline constexpr Milliseconds kKnownAgeMax = std::chrono::hours(24 * 365 * 20);
 
 }  // namespace limits
+
+inline constexpr std::string_view kUnknownAge = "of unknown age";
+
+/// How long ago a file was changed; nothing if that is unknown.
+std::optional<Milliseconds> known_age(WallTime modified, WallTime now);
 
 /// What the model is told after a restart. Texts from the child may hold anything; they are cleaned
 /// and shortened when the notice is written.

@@ -8,6 +8,7 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
+#include "core/report/restart_notice.hpp"
 #include "core/report/tool_json.hpp"
 
 namespace sitter {
@@ -296,9 +297,11 @@ std::string binary_text(const BinaryFacts& facts, WallTime now) {
   json["exists"] = facts.exists;
   json["sizeBytes"] = or_null(facts.size);
   json["mtime"] = utc_or_null(facts.modified);
-  json["mtimeHuman"] = facts.modified
-                           ? Json(age_text(std::chrono::floor<Milliseconds>(now - *facts.modified)))
-                           : Json();
+  json["mtimeHuman"] = Json();
+  if (facts.modified) {
+    const auto age = known_age(*facts.modified, now);
+    json["mtimeHuman"] = age ? age_text(*age) : std::string(kUnknownAge);
+  }
   if (facts.interpreter) {
     Json interpreter;
     interpreter["path"] = facts.interpreter->path;
