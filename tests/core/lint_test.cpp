@@ -92,6 +92,15 @@ TEST(LintTest, OtherResultsAndNotificationsMustFitTheProtocol) {
   EXPECT_EQ(lint_one(Method::server_discover, R"json({"supportedVersions":[]})json"),
             "server/discover: the result has no member `capabilities`, so clients reject the "
             "result");
+  std::string values = "\"a\"";
+  for (int i = 1; i < 100; ++i) values += ",\"a\"";
+  const auto completion = [](const std::string& items) {
+    return R"json({"completion":{"values":[)json" + items + "]}}";
+  };
+  EXPECT_EQ(lint_one(Method::completion_complete, completion(values)), "");
+  EXPECT_EQ(lint_one(Method::completion_complete, completion(values + R"(,"a")")),
+            "completion/complete: completion.values has 101 items, and may have at most 100, so "
+            "clients reject the result");
   EXPECT_EQ(lint_one(Method::logging_set_level, "7"), "");
 }
 

@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 TEST(SchemaDefectTest, ASchemaThatClientsCanUseHasNone) {
   for (
       const std::string schema :
-      {R"json({})json", R"json(true)json",
+      {R"json({})json",
+       R"json(true)json",
        R"json({"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}})json",
        R"json({"$defs":{"unused":{"type":"int"}}})json",
        R"json({"properties":{"a":{"$ref":"#b"},"c":{"$anchor":"b","type":["string","null"]}}})json",
@@ -26,7 +27,14 @@ TEST(SchemaDefectTest, ASchemaThatClientsCanUseHasNone) {
        R"json({"properties":{"a":{"$id":"http://e.org/a","properties":{"b":{"$ref":"#/$defs/c"}},"$defs":{"c":{}}}}})json",
        R"json({"$ref":"http://json-schema.org/draft-07/schema#"})json",
        R"json({"$defs":{"unused":{"$ref":"other.json"}},"if":{"type":"int"},"additionalItems":{"type":"int"}})json",
-       R"json({"anyOf":[{"type":"int"},{}]})json", R"json({"then":{"x":1},"else":true})json"}) {
+       R"json({"anyOf":[{"type":"int"},{}]})json",
+       R"json({"then":{"x":1},"else":true})json",
+       R"json({"$id":null,"properties":{"a":{"$id":0,"type":"string"},"b":{"$id":5}},"$defs":{"c":{"$id":5}}})json",
+       R"json({"$anchor":"x","items":{"$anchor":"x"}})json",
+       R"json({"properties":{"a":{"$id":"p","$anchor":"x"},"b":{"$id":"q","$anchor":"x"},"c":{"$anchor":"x"}}})json",
+       R"json({"allOf":[{"$id":"http://e/a/","items":{"$id":"p"}},{"$id":"http://e/b/","items":{"$id":"p"}}]})json",
+       R"json({"default":{"a":{"$anchor":"x"}},"const":{"$anchor":"x"},"items":{"$anchor":"x"}})json",
+       R"json({"examples":[{"$anchor":"x"},{"$anchor":"x"}],"prefixItems":[{"$id":"p"},{"$id":"p"}]})json"}) {
     EXPECT_EQ(schema_defect(schema), "") << schema;
   }
 }
@@ -64,6 +72,19 @@ TEST(SchemaDefectTest, WhatNoClientCanUseIsNamedWithItsPlace) {
       {R"json({"type":[],"nullable":true})json", "has `nullable` without"},
       {R"json({"nullable":true})json", "has `nullable` without a `type`"},
       {R"json({"items":{"id":"a"}})json", "has the keyword id at items, which is $id"},
+      {R"json({"$id":5})json", "has `$id` that is not a string"},
+      {R"json({"items":{"$id":{},"type":"string"}})json",
+       "has `$id` at items that is not a string"},
+      {R"json({"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}})json",
+       "has several parts with the $anchor x"},
+      {R"json({"items":{"$anchor":"x","$dynamicAnchor":"x"}})json", "the $dynamicAnchor x"},
+      {R"json({"items":[{"$id":"#x"},{"$anchor":"x"}]})json", "the $anchor x"},
+      {R"json({"more":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}})json", "the $anchor x"},
+      {R"json({"properties":{"a":{"$id":"p"},"b":{"$id":"p#"}}})json",
+       "has several parts with the $id p#"},
+      {R"json({"$id":"http://e/p","items":{"$id":"p"}})json", "the $id p"},
+      {R"json({"allOf":[{"$id":"http://e/a/","items":{"$id":"http://e/p"}},{"$id":"http://e/p"}]})json",
+       "the $id http://e/p"},
       {R"json({"properties":[]})json", "has `properties` that is not an object"},
   };
   for (const auto& [schema, words] : cases) {

@@ -87,7 +87,10 @@ class Compilation {
  public:
   explicit Compilation(const Json& root) : root_(root), named_(root) {}
 
-  std::string defect() { return defect_of(root_, "", root_); }
+  std::string defect() {
+    std::string wrong = name_defect(root_);
+    return wrong.empty() ? defect_of(root_, "", root_) : wrong;
+  }
 
  private:
   /// Empty if nothing is wrong in this part of the schema. `above` is the part in which local
@@ -99,6 +102,11 @@ class Compilation {
       return fmt::format("has the keyword id{}, which is $id since draft 6", at(place));
     }
     const Json* const id = SchemaParts::member(schema, "$id");
+    // JavaScript takes null, false and 0 for no id.
+    const bool is_id = id != nullptr && !id->is_null() && *id != false && *id != 0;
+    if (is_id && !id->is_string() && (place.empty() || has_rules(schema))) {
+      return fmt::format("has `$id`{} that is not a string", at(place));
+    }
     const bool is_base =
         id != nullptr && id->is_string() && !id->get_ref<const std::string&>().starts_with('#');
     const Json& base = is_base ? schema : above;

@@ -1,10 +1,14 @@
 #include "core/schema/schema_reference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {
@@ -65,7 +69,68 @@ bool may_mean(std::string_view reference, std::string_view id) {
   return longer.empty() || longer.ends_with('/') || shorter.starts_with('/');
 }
 
+/// The names of the parts of a schema, as Ajv collects them before it compiles the schema.
+class PartNames {
+ public:
+  std::string defect_of(const json& root) {
+    const std::string base = resolved("", text_in(root, "$id"));
+    if (!base.empty()) known_.insert(base);
+    read_below(root, base);
+    return defect_;
+  }
+
+ private:
+  /// One that is the same text is the same name; two that differ may still be.
+  static std::string resolved(std::string_view base, std::string_view id) {
+    if (id.ends_with('#')) id.remove_suffix(1);
+    if (id.empty()) return std::string(base);
+    base = base.substr(0, base.find('#'));
+    if (id.starts_with('#')) return std::string(base).append(id);
+    if (id.substr(0, id.find('/')).find(':') != id.npos) return std::string(id);
+    return std::string(base.substr(0, base.rfind('/') + 1)).append(id);
+  }
+
+  void read(const json& schema, std::string base) {
+    if (!schema.is_object()) return;
+    if (const auto id = schema.find("$id"); id != schema.end() && id->is_string()) {
+      base = resolved(base, id->get_ref<const std::string&>());
+      add(base, "$id", *id);
+    }
+    for (const char* const keyword : {"$anchor", "$dynamicAnchor"}) {
+      const auto anchor = schema.find(keyword);
+      if (anchor == schema.end() || !anchor->is_string()) continue;
+      add(resolved(base, "#" + anchor->get<std::string>()), keyword, *anchor);
+    }
+    read_below(schema, base);
+  }
+
+  void read_below(const json& schema, const std::string& base) {
+    if (!schema.is_object()) return;
+    for (const auto& [key, value] : schema.items()) {
+      const bool holds_parts =
+          value.is_array() ? key == "items" || key == "allOf" || key == "anyOf" || key == "oneOf"
+                           : names_schemas(key) && key != "dependentSchemas";
+      if (holds_parts) {
+        for (const json& part : value) read(part, base);
+      } else if (key != "default" && key != "const" && key != "enum") {
+        read(value, base);
+      }
+    }
+  }
+
+  void add(const std::string& name, std::string_view keyword, const json& text) {
+    if (known_.insert(name).second || !defect_.empty()) return;
+    defect_ = fmt::format("has several parts with the {} {}", keyword,
+                          brief(text.get_ref<const std::string&>(), 100));
+  }
+
+  std::set<std::string> known_;
+  std::string defect_;
+};
+
 }  // namespace
+
+std::string name_defect(const json& schema) { return PartNames().defect_of(schema); }
 
 std::optional<std::string> outside_reference(std::string_view schema) {
   // Most schemas have no reference at all, and parsing takes longer than this search.

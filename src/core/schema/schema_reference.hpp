@@ -14,6 +14,10 @@ namespace sitter {
 /// `limits::kNestingMax`.
 std::optional<std::string> outside_reference(std::string_view schema);
 
+/// What makes Ajv refuse the `$id`s and anchors of a schema, as a clause with the schema as its
+/// subject; empty if nothing does.
+std::string name_defect(const nlohmann::json& schema);
+
 /// What references may name in a schema, besides places.
 struct NamedParts {
   /// `schema` must outlive this object.

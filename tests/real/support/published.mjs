@@ -93,6 +93,7 @@ function takeAsClientsDo(all, revision) {
     all.CallToolResult.required = [];
     const capabilities = all.ServerCapabilities.properties;
     capabilities.extensions = capabilities.experimental;
+    all.CompleteResult.properties.completion.properties.values.maxItems = 100;
     return;
   }
   for (const part of Object.values(all)) {

@@ -96,6 +96,17 @@ export const outputSchemas = outputs(
   { $defs: { b: { type: 'int' } }, properties: { a: { $ref: '#/$defs/b' } } },
   { $defs: { b: { type: 'string' } }, properties: { a: { $ref: '#/$defs/b' } } },
   { definitions: { b: { $anchor: 'c' } }, properties: { a: { $ref: '#c' } } },
+  ...[{ $id: 7 }, { $id: 7, type: 'string' }, { $id: 0, type: 'string' }, { $anchor: 'b' }].map(property),
+  ...[{ $id: 7 }, { $id: null }, { $id: 'b', not: { $id: 'b' } }, { $anchor: 'b', not: { $anchor: 'b' } }],
+  ...[{ $anchor: 'b' }, { $id: '#b' }, { $id: 'c', $anchor: 'b' }, { $dynamicAnchor: 'b' }].map((b) => ({
+    properties: { a: { $anchor: 'b' }, b },
+  })),
+  ...['b', 'b#', 'http://e.org/b', 'c'].map(($id) => ({
+    $id: 'http://e.org/a',
+    properties: { a: { $id: 'b' }, b: { $id } },
+  })),
+  { default: { a: { $anchor: 'b' }, b: { $anchor: 'b' } } },
+  { more: { a: { $anchor: 'b' }, b: { $anchor: 'b' } } },
   { patternProperties: { '(': {} } },
   { required: 'a' },
   { required: [7] },
