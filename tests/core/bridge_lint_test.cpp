@@ -228,6 +228,15 @@ TEST_F(BridgeLintTest, ReportsNoFindingsWithTheLintOff) {
   EXPECT_FALSE(status(3).contains("lint"));
 }
 
+TEST_F(BridgeLintTest, WithTheLintOffAnOpeningPassesWithItsNulls) {
+  config.lints = false;
+  client(initialize(0));
+  done();
+  child(1, result(0, R"json({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)json"
+                     R"json("serverInfo":{"name":"a","version":"1","title":null}})json"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("version":"1","title":null})json")));
+}
+
 TEST_F(BridgeLintTest, WithoutNoticesOnlyTheStatusShowsTheFindings) {
   config.writes_notices = false;
   open_session();

@@ -70,6 +70,8 @@ TEST(LintTest, StructuredContentMustFitTheOutputSchemaAtEachLevel) {
   EXPECT_THAT(lint(structured(R"json({"a":{"b":7}})json"), schema),
               ElementsAre(R"(tool "t": structuredContent.a.b is not of type string, but )"
                           "outputSchema asks for that, so clients reject the result"));
+  EXPECT_THAT(lint(structured("{}"), R"json({"required":["n"]})json"),
+              ElementsAre(HasSubstr(": structuredContent has no member `n`, but outputSchema")));
   EXPECT_THAT(lint(structured(R"json({"a":{"b":"2026-02-31"}})json"), schema),
               ElementsAre(HasSubstr("structuredContent.a.b is not of the format date")));
 }

@@ -327,7 +327,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  amend_opening(message.result, desk_.names().instructions(), true, edits);
+  amend_opening(message.result, desk_.names().instructions(), config_.lints, edits);
   desk_.answer(request, edits.outgoing());
 }
 
@@ -359,7 +359,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
       if (desk_.asked_opening() == nullptr && desk_.begin_session_again(request)) {
         desk_.opening().on_answered(OpeningResult::of(result));
       }
-      amend_opening(result, desk_.names().instructions(), true, edits);
+      amend_opening(result, desk_.names().instructions(), config_.lints, edits);
       break;
     default:
       break;

@@ -47,11 +47,11 @@ void lint_fit(std::string_view structured, std::string_view schema, Findings& fi
   for (const std::string_view value : {structured, schema}) {
     if (is_nested_deeper(value, limits::kNestingMax)) return;
   }
-  const auto violation = JsonSchema(schema, JsonSchema::Reading::of_clients).check(structured);
+  auto violation = JsonSchema(schema, JsonSchema::Reading::of_clients).check(structured);
   if (!violation || violation->is_unchecked) return;
   const bool is_below = !violation->place.empty() && !violation->place.starts_with('[');
-  findings.add("structuredContent{}{}, but outputSchema asks for that, {}", is_below ? "." : "",
-               words_of(*violation, ""), kRejected);
+  violation->place.insert(0, is_below ? "structuredContent." : "structuredContent");
+  findings.add("{}, but outputSchema asks for that, {}", words_of(*violation, ""), kRejected);
 }
 
 /// The text of the only block of text.
