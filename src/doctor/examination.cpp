@@ -12,6 +12,7 @@
 
 #include "core/base/last_words.hpp"
 #include "core/base/text.hpp"
+#include "core/wire/protocol.hpp"
 #include "doctor/doctor_session.hpp"
 #include "doctor/doctor_words.hpp"
 #include "doctor/environment_check.hpp"
@@ -110,31 +111,33 @@ std::string failure_of(DoctorSession& session, const Json& status) {
 struct Page {
   Json items;
   std::string cursor;
-  std::string error;
 };
 
-Page page_of(DoctorSession& session, const DoctorFacts::List& list, const char* items,
-             const std::string& cursor) {
+/// Notes in `list` why the page is missing.
+Page page_of(DoctorSession& session, const char* items, const std::string& cursor,
+             DoctorFacts::List& list) {
   Json params = Json::object();
   if (!cursor.empty()) params["cursor"] = cursor;
   const auto answer = session.ask(list.method, std::move(params), kListWait);
-  if (!answer) return {{}, {}, fmt::format("no answer within {}s", kListWait.count() / 1000)};
-  const Json result = member(*answer, "result");
+  const Json result = answer ? member(*answer, "result") : Json();
   Json found = member(result, items);
-  if (found.is_array()) return {std::move(found), text_in(result, "nextCursor"), {}};
-  const std::string error = text_in(member(*answer, "error"), "message");
-  return {{}, {}, error.empty() ? fmt::format("the result has no list '{}'", items) : error};
+  if (found.is_array()) return {std::move(found), text_in(result, "nextCursor")};
+  const Json error = answer ? member(*answer, "error") : Json();
+  list.is_unknown = number_in(error, "code") == static_cast<int>(ErrorCode::method_not_found);
+  list.error = answer ? text_in(error, "message")
+                      : fmt::format("no answer within {}s", kListWait.count() / 1000);
+  if (list.error.empty()) list.error = fmt::format("the result has no list '{}'", items);
+  return {};
 }
 
 /// Calls `take` for each item of all pages.
 template <class Take>
 DoctorFacts::List read_list(DoctorSession& session, std::string method, const char* items,
                             const Take& take) {
-  DoctorFacts::List list{std::move(method), 0, {}};
+  DoctorFacts::List list{.method = std::move(method)};
   std::string cursor;
   for (int page = 0; page < kPagesMax; ++page) {
-    Page read = page_of(session, list, items, cursor);
-    list.error = std::move(read.error);
+    Page read = page_of(session, items, cursor, list);
     for (const Json& item : read.items) {
       if (take(item)) ++list.count;
     }

@@ -27,7 +27,7 @@ struct DoctorFacts {
   struct File {
     std::string path;
     std::int64_t size = 0;
-    /// "12s ago".
+    /// "12s ago", or `kUnknownAge`.
     std::string age;
     /// ISO 8601.
     std::string modified;
@@ -71,7 +71,9 @@ struct DoctorFacts {
     std::string method;
     std::size_t count = 0;
     /// Why the list is missing; empty if it came.
-    std::string error;
+    std::string error = {};
+    /// The server does not know the method.
+    bool is_unknown = false;
   };
 
   /// Lines of which only a few are kept: the first on stdout, and the `last_words` on stderr.

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/report/lint_findings.hpp"
+#include "core/report/restart_notice.hpp"
 
 namespace sitter {
 namespace {
@@ -34,13 +36,16 @@ constexpr std::size_t kLeftShownMax = 5;
 class FindingList {
  public:
   void ok(std::string subject, std::string what) {
-    all_.push_back({Level::ok, std::move(subject), std::move(what), {}});
+    add(Level::ok, std::move(subject), std::move(what), {});
   }
   void warn(std::string subject, std::string what, std::string way_out) {
-    all_.push_back({Level::warning, std::move(subject), std::move(what), std::move(way_out)});
+    add(Level::warning, std::move(subject), std::move(what), std::move(way_out));
   }
   void complain(std::string subject, std::string what, std::string way_out) {
-    all_.push_back({Level::problem, std::move(subject), std::move(what), std::move(way_out)});
+    add(Level::problem, std::move(subject), std::move(what), std::move(way_out));
+  }
+  void add(Level level, std::string subject, std::string what, std::string way_out) {
+    all_.push_back({level, std::move(subject), std::move(what), std::move(way_out)});
   }
 
   std::vector<Finding> take() { return std::move(all_); }
@@ -117,11 +122,11 @@ void add_unstarted(const DoctorFacts& facts, FindingList& findings) {
 void add_file(const DoctorFacts& facts, FindingList& findings) {
   if (!facts.file) return;
   const DoctorFacts::File& file = *facts.file;
-  findings.ok(
-      "file",
-      fmt::format("runs {} ({}, changed {}){}", one_line(file.path), size_text(file.size), file.age,
-                  file.interpreter.empty() ? std::string()
-                                           : fmt::format(" with {}", one_line(file.interpreter))));
+  findings.ok("file", fmt::format("runs {} ({}, {}{}){}", one_line(file.path), size_text(file.size),
+                                  file.age == kUnknownAge ? "" : "changed ", file.age,
+                                  file.interpreter.empty()
+                                      ? std::string()
+                                      : fmt::format(" with {}", one_line(file.interpreter))));
 }
 
 void add_opening(const DoctorFacts& facts, FindingList& findings) {
@@ -171,11 +176,12 @@ void add_discovery(const DoctorFacts& facts, FindingList& findings) {
       }
       return;
     case Discovery::unfit:
-      findings.warn(
-          "eras",
-          "the answer to server/discover does not name 2026-07-28 in supportedVersions, so "
-          "its clients cannot use the server",
-          "name it, or answer unknown methods with the error -32601");
+      // Clients that begin with 2026-07-28 go on with initialize.
+      findings.warn("eras",
+                    fmt::format("{}2026-07-28 is not spoken, because the answer to server/discover "
+                                "does not name it in supportedVersions",
+                                opened.empty() ? "" : opened + "; "),
+                    "name it, or answer unknown methods with the error -32601");
       return;
     case Discovery::refused:
       if (!revision.empty()) findings.ok("eras", opened + "; 2026-07-28 is not spoken");
@@ -204,9 +210,12 @@ void add_lists(const DoctorFacts& facts, FindingList& findings) {
   std::vector<std::string> others;
   for (const DoctorFacts::List& list : facts.lists) {
     if (!list.error.empty()) {
-      findings.complain("lists",
-                        fmt::format("{} fails: {}", list.method, shown_failure(list.error)),
-                        "answer the list, or do not declare the capability");
+      // Clients that ask for the templates do without them.
+      const bool is_refused = !list.is_unknown || list.method != "resources/templates/list";
+      findings.add(is_refused ? Level::problem : Level::warning, "lists",
+                   fmt::format("{} fails: {}", list.method, shown_failure(list.error)),
+                   is_refused ? "answer the list, or do not declare the capability"
+                              : "answer it with an empty list");
     } else if (list.method != "tools/list") {
       const std::string kind = list.method == "resources/templates/list"
                                    ? "resource template"
@@ -225,7 +234,9 @@ void add_lint(const DoctorFacts& facts, FindingList& findings) {
       return !list.error.empty() && finding.starts_with(list.method + ": ");
     });
     if (is_said) continue;
-    findings.complain("lint", shown_failure(finding), "correct it in the server");
+    const bool is_refused = finding.find(kSomeClients) == finding.npos;
+    findings.add(is_refused ? Level::problem : Level::warning, "lint", shown_failure(finding),
+                 "correct it in the server");
   }
 }
 

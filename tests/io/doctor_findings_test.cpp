@@ -156,12 +156,36 @@ TEST(DoctorFindings, EachEraIsNamed) {
   facts.discovery = Discovery::unanswered;
   EXPECT_EQ(level_of(facts, "eras"), Level::warning);
   facts.discovery = Discovery::unfit;
-  EXPECT_THAT(finding_of(facts, "eras").what, HasSubstr("does not name 2026-07-28"));
+  EXPECT_EQ(finding_of(facts, "eras").what,
+            "initialize opens revision 2025-11-25; 2026-07-28 is not spoken, because the answer to "
+            "server/discover does not name it in supportedVersions");
+  EXPECT_EQ(level_of(facts, "eras"), Level::warning);
   facts.discovery = Discovery::ended;
   EXPECT_THAT(finding_of(facts, "eras").what, HasSubstr("ends on server/discover"));
   facts.discovery = Discovery::answered;
   facts.opening.revision = "";
   EXPECT_EQ(level_of(facts, "eras"), Level::warning);
+}
+
+TEST(DoctorFindings, WhatOfficialClientsTakeIsAWarning) {
+  DoctorFacts facts = healthy();
+  for (const std::string clause : {"and some clients do not match them", "so clients refuse it"}) {
+    facts.lint = {"the server writes ids, " + clause};
+    EXPECT_EQ(level_of(facts, "lint"), clause.starts_with("and") ? Level::warning : Level::problem);
+  }
+  facts.lists = {{"resources/templates/list", 0, "Method not found", true}};
+  EXPECT_EQ(level_of(facts, "lists"), Level::warning);
+  facts.lists[0].is_unknown = false;
+  EXPECT_EQ(level_of(facts, "lists"), Level::problem);
+  facts.lists = {{"resources/list", 0, "Method not found", true}};
+  EXPECT_EQ(level_of(facts, "lists"), Level::problem);
+}
+
+TEST(DoctorFindings, AFileOfUnknownAgeWasNotChangedAtSomeTime) {
+  DoctorFacts facts = healthy();
+  EXPECT_EQ(finding_of(facts, "file").what, "runs /home/me/server (2.0 KiB, changed 12s ago)");
+  facts.file->age = "of unknown age";
+  EXPECT_EQ(finding_of(facts, "file").what, "runs /home/me/server (2.0 KiB, of unknown age)");
 }
 
 TEST(DoctorFindings, ManyTokensNameTheThreeLargestTools) {

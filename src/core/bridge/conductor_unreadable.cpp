@@ -7,6 +7,7 @@
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/report/lint_findings.hpp"
 #include "core/wire/answer_defect.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
@@ -149,10 +150,10 @@ bool Conductor::take_other_type(Child& child, const Message& message, Line line)
   other.id = id;
   const bool is_stream = desk_.streams().find(id, child.sender(id)) != nullptr;
   if (id.empty() || is_stream || !is_owed(child, other)) return false;
-  news_.on_finding(
+  news_.on_finding(fmt::format(
       "the server writes the ids of its answers as the other type (\"7\" for 7, or 7 for \"7\"), "
-      "and "
-      "most clients do not match them");
+      "{}do not match them",
+      kSomeClients));
   take_respelled(child, Outgoing::spliced(line, message.id, id).text());
   return true;
 }

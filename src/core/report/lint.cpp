@@ -101,8 +101,9 @@ void lint_text(std::string_view content, std::string_view structured, Findings& 
   // The parser refuses numbers that no double can hold.
   if (meaning.is_discarded() || whole.is_discarded() || holds(whole, *text, meaning)) return;
   findings.add(
-      "the text of a result says something other than structuredContent, and some clients show the "
-      "model only one of the two");
+      "the text of a result says something other than structuredContent, {}show the model only one "
+      "of the two",
+      kSomeClients);
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ inline constexpr std::size_t kLintFindingsMax = 100;
 
 }  // namespace limits
 
+/// Stands in what official clients take all the same.
+inline constexpr std::string_view kSomeClients = "and some clients ";
+
 inline std::string in_quotes(std::string_view name) { return json_string(shown_name(name)); }
 
 /// "content[0].text is not of type string"; `whole` stands for the value itself.
