@@ -102,6 +102,66 @@ TEST(CursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
   EXPECT_EQ(to_child, made_up);
 }
 
+TEST_F(BridgeCursorsTest, ACursorThatLeadsBackIsLeftOutAndTold) {
+  open_session();
+  client(request(1, "resources/list"));
+  child(1, result(1, R"json({"resources":[],"nextCursor":"a"})json"));
+  done();
+  client(request(2, "resources/list", R"json({"cursor":"a"})json"));
+  child(1, result(2, R"json({ "resources":[] , "nextCursor":"a" })json"));
+  EXPECT_THAT(client_got(), ElementsAre(result(2, R"json({ "resources":[]  })json")));
+  client(call(3, "echo"));
+  child(1, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("lint: resources/list gives the cursor \"a\" again, and clients would list "
+                        "without end"));
+}
+
+TEST_F(BridgeCursorsTest, AServerThatIgnoresTheCursorGivesItsItemsOnce) {
+  const auto page = [](const std::string& next) {
+    return R"json({"resourceTemplates":[{"name":"a","uriTemplate":"x"}])json" + next + "}";
+  };
+  open_session();
+  client(request(1, "resources/templates/list"));
+  child(1, result(1, page(R"json(,"nextCursor":"1")json")));
+  client(request(2, "resources/templates/list", R"json({"cursor":"1"})json"));
+  child(1, result(2, page(R"json(,"nextCursor":"2")json")));
+  EXPECT_THAT(client_got(), Contains(result(2, page(""))));
+  client(call(3, "echo"));
+  child(1, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("lint: resources/templates/list gives the same items again"));
+}
+
+TEST_F(BridgeCursorsTest, WithTheLintOffEachCursorPasses) {
+  config.lints = false;
+  open_session();
+  for (const int id : {1, 2}) {
+    const std::string line = result(id, R"json({"resources":[],"nextCursor":"a"})json");
+    client(request(id, "resources/list", id == 1 ? "{}" : R"json({"cursor":"a"})json"));
+    child(1, line);
+    EXPECT_THAT(client_got(), ElementsAre(line));
+  }
+}
+
+TEST_F(BridgeCursorsTest, ALastPageThatTheBridgeHasMadeEndsTheHold) {
+  open_session();
+  client(request(1, "tools/list"));
+  child(1, result(1, Server::list("tools", server.tools)));
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  client(request(3, "tools/list"));
+  child(2, result(3, R"json({"tools":[],"nextCursor":"a"})json"));
+  client(request(4, "tools/list", R"json({"cursor":"a"})json"));
+  EXPECT_THAT(client_got(), Not(Contains(HasSubstr("\"id\":2,"))));
+  child(2, result(4, R"json({"tools":[],"nextCursor":"a"})json"));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":2,")));
+}
+
 TEST_F(BridgeCursorsTest, AnUnknownCursorIsPassedToTheOnlyChild) {
   open_session();
   const std::string list = request(1, "resources/list", R"json({"cursor":"made up"})json");

@@ -292,8 +292,9 @@ TEST_F(BridgeListsTest, StopsReadingPagesThatRepeat) {
   EXPECT_THAT(
       answer_text(),
       AllOf(HasSubstr("-1 removed (echo)"),
-            HasSubstr("lint: tools/list gives the cursor \"a\" again, and clients would list "
-                      "without end: leave nextCursor out of the last page")));
+            HasSubstr(
+                "lint: tools/list gives the cursor \"a\" again, and clients would list "
+                "without end: leave nextCursor out of the last page; mcp-sitter leaves it out")));
 }
 
 TEST_F(BridgeListsTest, AChangeThatTheChildAnnouncesPassesAndIsTaken) {

@@ -160,6 +160,13 @@ TEST_F(LintsTest, FindingsOfTheListsStandFirst) {
   EXPECT_THAT(lints_.all(), ElementsAre("a page", "a tool", "a prompt", "else"));
 }
 
+TEST_F(LintsTest, AFindingAboutAListStandsThereOnce) {
+  lints_.on_finding("a");
+  lints_.on_pages(Method::tools_list, {"a"});
+  EXPECT_THAT(lints_.all(), ElementsAre("a"));
+  EXPECT_THAT(lints_.news(), ElementsAre("a"));
+}
+
 TEST_F(LintsTest, FindingsOfAListHaveABound) {
   takes_items(std::vector<std::string>(limits::kLintFindingsMax + 1, "a"));
   EXPECT_THAT(lints_.all(), SizeIs(limits::kLintFindingsMax));

@@ -111,7 +111,36 @@ TEST_F(ListSurveyTest, ARepeatedCursorEndsTheList) {
   answer(result(1, R"json({"tools":[],"nextCursor":"a"})json"));
   answer(result(2, R"json({"tools":[],"nextCursor":"a"})json"));
   EXPECT_EQ(survey_.lists()[0].state, ListState::complete);
+  EXPECT_TRUE(survey_.lists()[0].is_endless);
   EXPECT_EQ(survey_.lists()[0].repeated_cursor, "\"a\"");
+}
+
+TEST_F(ListSurveyTest, APageOfKnownItemsEndsTheList) {
+  survey_.begin(CatalogKind::tools, now_, out_);
+  answer(result(1, R"json({"tools":[1,2],"nextCursor":"a"})json"));
+  answer(result(2, R"json({"tools":[],"nextCursor":"b"})json"));
+  answer(result(3, R"json({"tools":[2,3],"nextCursor":"c"})json"));
+  ASSERT_FALSE(survey_.is_done());
+  answer(result(4, R"json({"tools":[3,1],"nextCursor":"d"})json"));
+  EXPECT_EQ(survey_.lists()[0].state, ListState::complete);
+  EXPECT_TRUE(survey_.lists()[0].is_endless);
+  EXPECT_EQ(survey_.lists()[0].repeated_cursor, "");
+}
+
+TEST_F(ListSurveyTest, ALastPageOfKnownItemsIsNoFault) {
+  survey_.begin(CatalogKind::tools, now_, out_);
+  answer(result(1, R"json({"tools":[1],"nextCursor":"a"})json"));
+  answer(result(2, R"json({"tools":[1]})json"));
+  EXPECT_EQ(survey_.lists()[0].state, ListState::complete);
+  EXPECT_FALSE(survey_.lists()[0].is_endless);
+}
+
+TEST_F(ListSurveyTest, AListThatBeginsAnewMayHaveTheSameItems) {
+  survey_.begin(CatalogKind::tools, now_, out_);
+  answer(result(1, R"json({"tools":[1],"nextCursor":"a"})json"));
+  survey_.begin(CatalogKind::tools, now_, out_);
+  answer(result(3, R"json({"tools":[1],"nextCursor":"a"})json"));
+  EXPECT_FALSE(survey_.is_done());
 }
 
 TEST_F(ListSurveyTest, EachKindHasItsTime) {

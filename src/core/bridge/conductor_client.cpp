@@ -267,8 +267,9 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   }
   if (!is_list(request.method)) return false;
   if (!request.is_first_page) {
-    const bool is_stale = servers_.history().last_served() &&
-                          (child == nullptr || !child->may_have_given(params.cursor));
+    const bool is_stale =
+        servers_.history().last_served() &&
+        (child == nullptr || !child->cursors.may_have_given(request.method, params.cursor));
     if (!is_stale) return false;
     desk_.answer_error(request, ErrorCode::invalid_params,
                        "the server that gave this cursor is gone; list again from the beginning");

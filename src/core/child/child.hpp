@@ -16,6 +16,7 @@
 #include "core/child/absence.hpp"
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
+#include "core/child/cursors.hpp"
 #include "core/child/debugger.hpp"
 #include "core/child/echo.hpp"
 #include "core/child/handshake.hpp"
@@ -30,10 +31,6 @@
 namespace sitter {
 
 namespace limits {
-
-/// Cursors of one child that are distinguished from cursors of its predecessors. No list has so
-/// many pages. Above this bound all cursors pass.
-inline constexpr std::size_t kCursorsMax = 10000;
 
 /// Tasks and request states of one child that are distinguished from those of its predecessors. A
 /// client has a handful of them open. Above this bound nothing is said of them.
@@ -116,16 +113,6 @@ struct Child {
   /// lacks.
   bool may_have(std::string_view capability) const {
     return !handshake.was_opened() || handshake.opened_with().declares(capability);
-  }
-  /// The client got this raw cursor from the child. A cursor that is not a string is ignored.
-  void keep_cursor(std::string_view cursor) {
-    if (cursor.starts_with('"') && cursors.size() < limits::kCursorsMax) {
-      cursors.insert(string_value(cursor));
-    }
-  }
-  /// A cursor means something to the child that gave it, and may mean something else to the next.
-  bool may_have_given(std::string_view cursor) const {
-    return cursors.size() >= limits::kCursorsMax || cursors.contains(string_value(cursor));
   }
   /// The client got this raw task id or request state from the child. A later request names it.
   void hand_out(std::string_view raw) {
@@ -213,8 +200,7 @@ struct Child {
   /// The raw id of the last opening that the bridge has answered in the place of the child, and
   /// that the child has not answered since.
   std::string late_opening;
-  /// The first cursors that the client got from the child.
-  std::set<std::string> cursors;
+  Cursors cursors;
   std::set<std::size_t> handed_out;
   Replays::Made calls_made;
   /// What the child has written to stderr while another child serves.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "core/base/json_text.hpp"
 #include "core/base/raw_id.hpp"
 #include "core/child/unopened.hpp"
 #include "core/wire/json_view.hpp"
@@ -40,7 +42,9 @@ void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
     }
     ++known->restarts;
     if (known->state != State::late) known->state = State::asking;
+    known->is_endless = false;
     known->repeated_cursor.clear();
+    known->items.clear();
     known->pages.clear();
     known->bytes = 0;
     known->cursors.clear();
@@ -111,11 +115,18 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
     list->frame = fmt::format("{}[]{}", answer.result.substr(0, before),
                               answer.result.substr(before + items.size()));
   }
+  const std::size_t item_count = list->items.size();
+  const auto elements = json_elements(items);
+  for (const std::string_view item : elements) {
+    list->items.insert(std::hash<std::string_view>()(item));
+  }
+  const bool is_known = !elements.empty() && list->items.size() == item_count;
   if (!cursor.starts_with('"')) {
     list->state = State::complete;
-  } else if (!list->cursors.emplace(cursor).second) {
+  } else if (const bool is_new = list->cursors.emplace(cursor).second; !is_new || is_known) {
     // Names that come twice count once, so the page may be one that has come before.
-    list->repeated_cursor = cursor;
+    list->is_endless = true;
+    if (!is_new) list->repeated_cursor = cursor;
     list->state = State::complete;
   } else if (list->pages.size() == kListPagesMax) {
     list->state = State::failed;

@@ -73,9 +73,13 @@ class ListSurvey {
     std::string id;
     std::optional<Instant> deadline;
     std::set<std::string> cursors;
+    /// Hashes.
+    std::set<std::size_t> items;
     std::size_t bytes = 0;  // of `pages`
     int restarts = 0;
-    /// The raw cursor that the child has given twice. The list ends there.
+    /// The pages began to repeat, and the list ends there.
+    bool is_endless = false;
+    /// The raw cursor that the child has given twice. Empty if it makes up a new one each time.
     std::string repeated_cursor;
     /// It was taken as a list that is not there.
     bool was_late = false;

@@ -113,6 +113,8 @@ struct ClientRequest {
     bool is_refusal = false;
     /// The held answer has the notice about this child, which is told when the answer leaves.
     Generation notice_of = kNoGeneration;
+    /// `text_key` of the cursor of the page that a list asks for; 0 for the first page.
+    std::size_t cursor = 0;
     /// The connection of `ctl` that has asked; none for a request of the client.
     ControlId control = 0;
     /// The batch that the request came in.

@@ -40,6 +40,9 @@ ClientRequest& Desk::add(const Message& message) {
   const Message::Params& params = message.params;
   request.method = message.method;
   request.is_first_page = !is_there(params.cursor);
+  if (!request.is_first_page && is_list(message.method)) {
+    request.more().cursor = text_key(params.cursor);
+  }
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
   if (request.is_stateless) opening_.on_envelope();

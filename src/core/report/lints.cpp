@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "core/base/ascii.hpp"
@@ -86,7 +87,11 @@ std::vector<std::string> Lints::all() const {
       findings.insert(findings.end(), found.begin(), found.end());
     }
   }
-  findings.insert(findings.end(), in_results_.begin(), in_results_.end());
+  // A list may show the same to the bridge and to the client.
+  std::copy_if(in_results_.begin(), in_results_.end(), std::back_inserter(findings),
+               [in_lists = findings](const std::string& finding) {
+                 return std::find(in_lists.begin(), in_lists.end(), finding) == in_lists.end();
+               });
   return findings;
 }
 

@@ -157,6 +157,15 @@ std::string lint_page(Method method, Revision revision, std::string_view result)
                      kDropped);
 }
 
+std::string endless_finding(Method method, std::string_view cursor) {
+  return fmt::format(
+      "{} gives {}, and clients would list without end: leave nextCursor out of the last page; "
+      "mcp-sitter leaves it out where the pages repeat",
+      method_name(method),
+      cursor.empty() ? "the same items again, with another nextCursor"
+                     : fmt::format("the cursor {} again", brief(cursor, 100)));
+}
+
 std::string_view needless_cursor(Method method, std::string_view result) {
   std::string_view cursor;
   bool has_items = false;

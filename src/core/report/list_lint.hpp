@@ -45,6 +45,10 @@ ListLint lint_list(Method method, Revision revision, std::string_view items, Fin
 /// with any items.
 std::string lint_page(Method method, Revision revision, std::string_view result);
 
+/// What is wrong with a list whose pages repeat. `cursor` is the raw one that came again; empty if
+/// it is another one each time.
+std::string endless_finding(Method method, std::string_view cursor);
+
 /// The raw value of `nextCursor` if it is null and can be left out of the result of a page, which
 /// has items; otherwise empty.
 std::string_view needless_cursor(Method method, std::string_view result);

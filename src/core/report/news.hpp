@@ -93,8 +93,8 @@ class News {
   /// A page of the child's tools. The built-in tools are appended to the first page.
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   /// Passes on a page of any list, without what clients refuse. `more` are items that follow on the
-  /// first page.
-  void amend_page(Child& child, const ClientRequest& request, std::string_view result,
+  /// first page. Returns whether it is the last page for the client.
+  bool amend_page(Child& child, const ClientRequest& request, std::string_view result,
                   const std::string& more, Edits& edits);
   /// The last known list of what the request asks for, with the built-in tools where they belong.
   void answer_last_list(ClientRequest& request);
@@ -153,6 +153,8 @@ class News {
   void lint(const Child& child, Revision revision, Method method, std::string_view message);
   void lint_result(Revision revision, std::string_view tool, std::string_view result);
   void lint_pages(ListSurvey::List& list);
+  bool ends_endless(Child& child, const ClientRequest& request, std::string_view items,
+                    std::string_view cursor);
   /// The lists that the client got are the baseline for the next child. Only lists of one page
   /// count.
   void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);

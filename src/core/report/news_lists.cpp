@@ -94,12 +94,7 @@ void News::lint_pages(ListSurvey::List& list) {
   if (!lints_.is_on() || (!is_complete && list.frame.empty())) return;
   const Method method = list_method(list.kind);
   std::vector<std::string> around;
-  if (!list.repeated_cursor.empty()) {
-    around.push_back(
-        fmt::format("{} gives the cursor {} again, and clients would list without end: leave "
-                    "nextCursor out of the last page",
-                    method_name(method), brief(list.repeated_cursor, 100)));
-  }
+  if (list.is_endless) around.push_back(endless_finding(method, list.repeated_cursor));
   if (!list.frame.empty()) {
     std::string finding = lint_page(method, revision(), list.frame);
     if (!finding.empty()) around.push_back(std::move(finding));
@@ -170,17 +165,18 @@ void News::pass_tools(Child& child, ClientRequest& request, const Message& messa
     }
     return;
   }
-  const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+  const std::string_view tools = member(message.result, "tools");
   if (request.is_first_page && !child.is_retiring() && tools.size() <= limits::kListBytesMax) {
     make_way_for_page(tools);
   }
-  amend_page(child, request, message.result,
-             fmt::format("{}", fmt::join(desk_.names().definitions(), ",")), edits);
+  const bool is_last =
+      amend_page(child, request, message.result,
+                 fmt::format("{}", fmt::join(desk_.names().definitions(), ",")), edits);
   desk_.answer(request, edits.outgoing());
-  if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
+  if (!child.is_retiring()) on_client_listed(is_last);
 }
 
-void News::amend_page(Child& child, const ClientRequest& request, std::string_view result,
+bool News::amend_page(Child& child, const ClientRequest& request, std::string_view result,
                       const std::string& more, Edits& edits) {
   const Method method = request.method;
   const auto [items, cursor] = members<2>(result, {items_name(method), "nextCursor"});
@@ -215,9 +211,23 @@ void News::amend_page(Child& child, const ClientRequest& request, std::string_vi
     edits.append(items, added);
   }
   const std::string_view needless = is_linted ? needless_cursor(method, result) : "";
-  if (!needless.empty()) edits.remove(result, needless);
-  child.keep_cursor(cursor);
+  const bool is_endless = ends_endless(child, request, items, cursor);
+  if (!needless.empty() || is_endless) edits.remove(result, cursor);
   if (request.is_stateless) expire(result, edits);
+  return is_endless || !cursor.starts_with('"');
+}
+
+/// Keeps the cursor on this page. Returns whether the client must not get it, because it would list
+/// without end.
+bool News::ends_endless(Child& child, const ClientRequest& request, std::string_view items,
+                        std::string_view cursor) {
+  const std::size_t asked = request.extra ? request.extra->cursor : 0;
+  const Cursors::Way way = child.cursors.add(request.method, asked, items, cursor);
+  if (way == Cursors::Way::onward || !lints_.is_on() || items.empty()) return false;
+  if (!child.is_retiring()) {
+    on_finding(endless_finding(request.method, way == Cursors::Way::back ? cursor : ""));
+  }
+  return true;
 }
 
 /// A built-in tool makes way for a tool of the server with the same name. The client may get this
