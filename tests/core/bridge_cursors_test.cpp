@@ -126,7 +126,7 @@ TEST_F(BridgeCursorsTest, AServerThatIgnoresTheCursorGivesItsItemsOnce) {
   child(1, result(1, page(R"json(,"nextCursor":"1")json")));
   client(request(2, "resources/templates/list", R"json({"cursor":"1"})json"));
   child(1, result(2, page(R"json(,"nextCursor":"2")json")));
-  EXPECT_THAT(client_got(), Contains(result(2, page(""))));
+  EXPECT_THAT(client_got(), Contains(result(2, R"json({"resourceTemplates":[]})json")));
   client(call(3, "echo"));
   child(1, result(3, text_result("x")));
   EXPECT_THAT(answer_text(),

@@ -117,8 +117,9 @@ TEST_F(BridgeEchoWithoutOpeningTest, TheFirstLineShowsIt) {
   child(1, enveloped(1, "vendor/x"));
   child(1, enveloped(2, "ping"));
   EXPECT_THAT(done(), IsEmpty());
-  child(1, result(2, "{}"));
-  EXPECT_THAT(client_got(), ElementsAre(result(2, "{}")));
+  const std::string pong = result(2, R"json({"resultType":"complete"})json");
+  child(1, pong);
+  EXPECT_THAT(client_got(), ElementsAre(pong));
 }
 
 TEST(EchoTest, BeginsWithTheFirstLine) {

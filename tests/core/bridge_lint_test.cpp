@@ -67,8 +67,62 @@ TEST_F(BridgeLintTest, AResultThatHasNoListIsLinted) {
   done();
   child(1, result("#1", R"json({"tools":null})json"));
   done();
-  EXPECT_EQ(status(2)["lint"][0],
-            "tools/list: tools is not of type array, so clients drop the whole list");
+  EXPECT_EQ(
+      status(2)["lint"][0],
+      "tools/list: tools is not of type array, so clients drop the whole list; mcp-sitter makes "
+      "it empty");
+}
+
+TEST_F(BridgeLintTest, AResultThatIsNoListIsAnEmptyOneForTheClient) {
+  open_session();
+  int id = 0;
+  for (const std::string broken :
+       {R"json({"tools":null,"nextCursor":7})json", R"json({"_meta":null})json", "{}"}) {
+    client(request(++id, "tools/list"));
+    child(1, result(id, broken));
+    const auto got = answer()["result"];
+    EXPECT_EQ(got["tools"][0]["name"], "sitter_status");
+    EXPECT_FALSE(got.contains("nextCursor"));
+    EXPECT_FALSE(got.value("_meta", nlohmann::json::object()).is_null());
+  }
+  client(request(++id, "prompts/list"));
+  child(1, result(id, R"json({"prompts":null})json"));
+  EXPECT_THAT(client_got(), ElementsAre(result(id, R"json({"prompts":[]})json")));
+  calls(++id, "echo");
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("tools/list: tools is not of type array"),
+                                   HasSubstr("tools/list: _meta is null"),
+                                   HasSubstr("prompts/list: prompts is not of type array")));
+}
+
+TEST_F(BridgeLintTest, AToolThatIsNoJsonDoesNotCostTheList) {
+  open_session();
+  client(request(1, "tools/list"));
+  child(1, result(1, Server::list("tools", {tool("echo"),
+                                            R"json({"name":"bad","inputSchema":{"x":NaN}})json"})));
+  const auto tools = answer()["result"]["tools"];
+  EXPECT_EQ(tools[0]["name"], "echo");
+  EXPECT_EQ(tools[1]["name"], "sitter_status");
+  calls(2, "echo");
+  EXPECT_THAT(first_text(), HasSubstr(R"(tool "bad": it is not valid JSON)"));
+}
+
+TEST_F(BridgeLintTest, SeveralListsOnALineAreMended) {
+  open_session();
+  client(request(1, "prompts/list"));
+  client(request(2, "resources/list"));
+  done();
+  child(1, result(1, R"json({"prompts":null})json") + result(2, R"json({"resources":null})json"));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, R"json({"prompts":[]})json"),
+                                        result(2, R"json({"resources":[]})json")));
+}
+
+TEST_F(BridgeLintTest, ABrokenListPassesWithTheLintOff) {
+  config.lints = false;
+  open_session();
+  const std::string line = result(1, R"json({"prompts":null,"nextCursor":7})json");
+  client(request(1, "prompts/list"));
+  child(1, line);
+  EXPECT_THAT(client_got(), ElementsAre(line));
 }
 
 TEST_F(BridgeLintTest, TheListOfTemplatesIsLintedWhenTheClientGetsIt) {

@@ -10,14 +10,16 @@
 namespace sitter {
 namespace {
 
-using Way = Cursors::Way;
+enum class Way { onward, back, in_place, both };
 
 class CursorsOfAChildTest : public ::testing::Test {
  protected:
   /// The page that the client has asked for by `asked`, which is empty for the first, gives `next`.
   Way add(const std::string& asked, const std::string& next, const std::string& items = "[]",
           Method list = Method::tools_list) {
-    return cursors_.add(list, asked.empty() ? 0 : text_key(asked), items, next);
+    const auto step = cursors_.add(list, asked.empty() ? 0 : text_key(asked), items, next);
+    if (step.leads_back) return step.repeats ? Way::both : Way::back;
+    return step.repeats ? Way::in_place : Way::onward;
   }
 
   Cursors cursors_;
@@ -53,6 +55,11 @@ TEST_F(CursorsOfAChildTest, APageWithTheItemsOfAnEarlierOneLeadsNowhere) {
   EXPECT_EQ(add(R"("1")", R"("2")", "[2]"), Way::onward);
   EXPECT_EQ(add(R"("2")", R"("3")", "[1]"), Way::in_place);
   EXPECT_FALSE(cursors_.may_have_given(Method::tools_list, R"("3")"));
+}
+
+TEST_F(CursorsOfAChildTest, APageThatIsAlwaysTheSameLeadsBack) {
+  EXPECT_EQ(add("", R"("1")", "[1]"), Way::onward);
+  EXPECT_EQ(add(R"("1")", R"("1")", "[1]"), Way::both);
 }
 
 TEST_F(CursorsOfAChildTest, EmptyPagesLeadOnward) {

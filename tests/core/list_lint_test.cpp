@@ -5,23 +5,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "core/base/json_text.hpp"
 #include "core/report/lint.hpp"
 #include "core/report/lint_findings.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/line.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 ListLint lint_of(const std::vector<std::string>& items, Method method = Method::tools_list,
                  Revision revision = Revision::session) {
@@ -125,8 +130,8 @@ TEST(ListLintTest, ALongItemStaysAsItIs) {
     item.insert(1, size - item.size(), ' ');
     return item;
   };
-  EXPECT_THAT(lint({padded(limits::kLintSchemaMax)}), SizeIs(1));
-  EXPECT_THAT(lint({padded(limits::kLintSchemaMax + 1)}), IsEmpty());
+  EXPECT_THAT(lint({padded(limits::kLintItemMax)}), SizeIs(1));
+  EXPECT_THAT(lint({padded(limits::kLintItemMax + 1)}), IsEmpty());
 }
 
 TEST(ListLintTest, AnItemThatIsFineIsKnownAgain) {
@@ -144,23 +149,82 @@ TEST(ListLintTest, AnItemThatIsFineIsKnownAgain) {
   EXPECT_THAT(fine, SizeIs(limits::kFineItemsMax));
 }
 
-TEST(ListLintTest, WhatStandsAroundTheItemsIsLinted) {
-  const auto lint_around = [](const std::string& result) {
-    return lint_page(Method::tools_list, Revision::session, result);
+/// The page as the client gets it, if its items are fine.
+std::string mended(const std::string& result) {
+  const OwnedLine line(result);
+  Edits edits(line.line());
+  mend_page(Method::tools_list, line.text(), edits);
+  return edits.apply();
+}
+
+TEST(ListLintTest, WhatStandsAroundTheItemsIsMended) {
+  const std::vector<std::array<std::string, 3>> cases = {
+      {R"json({"tools":[7],"nextCursor":"a","more":null})json",
+       R"json({"tools":[7],"nextCursor":"a","more":null})json", ""},
+      {R"json({"tools":[], "nextCursor" :null,"_meta":{}})json",
+       R"json({"tools":[], "_meta":{}})json", "nextCursor is null"},
+      {R"json({"tools":[],"nextCursor":7})json", R"json({"tools":[]})json",
+       "nextCursor is not of type string"},
+      {R"json({"nextCursor":{},"tools":[]})json", R"json({"tools":[]})json",
+       "nextCursor is not of type string"},
+      {R"json({ "nextCursor" : 7 })json", R"json({ "tools":[] })json",
+       "nextCursor is not of type string"},
+      {R"json({})json", R"json({"tools":[]})json", "the result has no member `tools`"},
+      {R"json({"x":[ ]})json", R"json({"x":[ ],"tools":[]})json",
+       "the result has no member `tools`"},
+      {R"json({"tools": null })json", R"json({"tools": [] })json", "tools is not of type array"},
+      {R"json({"tools":{},"nextCursor":false})json", R"json({"tools":[]})json",
+       "tools is not of type array"},
+      {R"json({"_meta":null,"tools":[],"nextCursor":null})json",
+       R"json({"_meta":{},"tools":[]})json", "_meta is null"},
   };
-  EXPECT_EQ(lint_around(R"json({"tools":[7],"nextCursor":"a","more":null})json"), "");
-  EXPECT_EQ(lint_around(R"json({"tools":[],"nextCursor":null})json"),
-            "tools/list: nextCursor is null, so clients drop the whole list; mcp-sitter leaves it "
-            "out");
-  EXPECT_EQ(lint_around(R"json({"nextCursor":null,"tools":[],"nextCursor":null})json"),
-            "tools/list: nextCursor is not of type string, so clients drop the whole list");
-  EXPECT_EQ(lint_around(R"json({"nextCursor":null})json"),
-            "tools/list: the result has no member `tools`, so clients drop the whole list");
-  EXPECT_NE(lint_around(R"json({"tools":[],"nextCursor":null,"n":1e400})json"), "");
-  EXPECT_EQ(lint_around(R"json({"tools":[],"nextCursor":7})json"),
-            "tools/list: nextCursor is not of type string, so clients drop the whole list");
-  EXPECT_EQ(lint_around(R"json({"tools":{}})json"),
-            "tools/list: tools is not of type array, so clients drop the whole list");
+  for (const auto& [result, kept, words] : cases) {
+    EXPECT_EQ(mended(result), kept) << result;
+    const auto found = lint_page(Method::tools_list, Revision::session, result);
+    if (words.empty()) {
+      EXPECT_THAT(found, IsEmpty());
+    } else {
+      EXPECT_THAT(found, Contains(AllOf(StartsWith("tools/list: " + words + ", so clients drop"),
+                                        HasSubstr("; mcp-sitter "))));
+    }
+  }
+}
+
+TEST(ListLintTest, WhatCannotBeMendedAroundTheItemsIsNamed) {
+  EXPECT_THAT(lint_page(Method::tools_list, Revision::session,
+                        R"json({"nextCursor":null,"tools":[],"nextCursor":null})json"),
+              ElementsAre("tools/list: nextCursor is not of type string, so clients drop the whole "
+                          "list"));
+  EXPECT_THAT(lint_page(Method::tools_list, Revision::session, "[]"), IsEmpty());
+}
+
+TEST(ListLintTest, AListOfTheStatelessRevisionHasAType) {
+  const auto lint_type = [](const std::string& type, Revision revision = Revision::stateless) {
+    return lint_page(Method::tools_list, revision,
+                     R"json({"tools":[],"ttlMs":0,"cacheScope":"private")json" + type + "}");
+  };
+  EXPECT_THAT(lint_type(R"json(,"resultType":"complete")json"), IsEmpty());
+  EXPECT_THAT(lint_type("", Revision::session), IsEmpty());
+  EXPECT_THAT(lint_type(""),
+              ElementsAre("tools/list: the result has no member `resultType`, so clients reject "
+                          "the result; mcp-sitter makes it \"complete\""));
+  for (const std::string type : {"null", "7", "\"foo\""}) {
+    EXPECT_THAT(lint_type(",\"resultType\":" + type),
+                ElementsAre("tools/list: resultType is " + type +
+                            ", so clients reject the result; "
+                            "mcp-sitter makes it \"complete\""));
+  }
+}
+
+TEST(ListLintTest, AnItemThatIsNoJsonIsLeftOut) {
+  const std::string bad =
+      R"json({"name":"t","inputSchema":{"type":"object","properties":{"a":{"default":NaN}}}})json";
+  const ListLint found = lint_of({tool("a"), bad, tool("b")});
+  EXPECT_THAT(
+      found.findings,
+      ElementsAre(R"(tool "t": it is not valid JSON (in Python, allow_nan=False finds )"
+                  "the place), so clients drop the whole list; mcp-sitter leaves the tool out"));
+  EXPECT_EQ(found.kept, "[" + tool("a") + "," + tool("b") + "]");
 }
 
 TEST(ListLintTest, AUsualToolHasNoFinding) {

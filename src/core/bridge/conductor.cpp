@@ -26,6 +26,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
 void Conductor::handle(const Fact& fact, Now now) {
   if (ending_.is_over()) return;
   now_ = now;
+  respelled_.clear();
   std::visit([this](const auto& one) { on(one); }, fact);
   settle();
   for (std::size_t i = 0; i < parts_.size() && !ending_.is_over(); ++i) {

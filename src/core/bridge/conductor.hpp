@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -148,7 +149,9 @@ class Conductor {
   void on_error_without_id(Child& child, const Message& message, Line line);
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_opening_answer(Child& child, const Message& message, Line line);
-  void note_handed_out(Child& child, const ClientRequest& request, std::string_view result);
+  void pass_answer(Child& child, ClientRequest& request, const Message& message, Line line);
+  void note_handed_out(Child& child, const ClientRequest& request, std::string_view result,
+                       Edits& edits);
   bool explain_stale(const Child& child, const ClientRequest& request, const Message& answer,
                      Edits& edits);
   Answered answered_by(Child& child, const Message& answer);
@@ -176,8 +179,8 @@ class Conductor {
   MessageReader reader_;
   /// What is left of the line of a child that is being handled.
   std::vector<Part> parts_;
-  /// An answer with the id of its request. It passes to the client without a copy.
-  OwnedLine respelled_;
+  /// Answers that were changed before they were read. They pass to the client without a copy.
+  std::deque<OwnedLine> respelled_;
   Ending ending_;
 
   Desk desk_;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
@@ -137,7 +139,8 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
 
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto note_match = [&] {
-    const bool is_own_spelling = line.text().data() != respelled_.text().data();
+    const bool is_own_spelling =
+        respelled_.empty() || line.text().data() != respelled_.back().text().data();
     if (is_own_spelling && !child.keeps_id_types) child.keeps_id_types = has_other_type(message.id);
   };
   const auto before = child.handshake.state();
@@ -177,6 +180,20 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     return;
   }
   note_match();
+  std::optional<std::string> mended;
+  if (message.kind == Message::Kind::result && is_list(request->method)) {
+    mended = news_.mended_page(child, *request, message.result, line);
+  }
+  if (!mended) return pass_answer(child, *request, message, line);
+  const OwnedLine& respelled = respelled_.emplace_back(std::move(*mended));
+  if (const Message* const page = reader_.read(respelled.line())) {
+    pass_answer(child, *request, *page, respelled.line());
+  }
+}
+
+/// The child has answered this request of the client.
+void Conductor::pass_answer(Child& child, ClientRequest& request, const Message& message,
+                            Line line) {
   if (refuse_answer(child, message, line)) return;
   if (child.notified_before && request->order >= *child.notified_before) {
     child.notified_before.reset();
@@ -190,49 +207,52 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
                                       line.text().size(), kTypeScriptLineMax));
   }
   Edits edits(line);
-  if (const auto id = request->id(); id != message.id) {
+  if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  if (request->is_stateless) note_version(child, *request, message);
-  if (request->wants_progress) request->goes_on = is_task(*request, message.result);
-  if (request->state != RequestState::cancelled && servers_.replays().repeats(*request)) {
+  if (request.is_stateless) note_version(child, request, message);
+  if (request.wants_progress) request.goes_on = is_task(request, message.result);
+  if (request.state != RequestState::cancelled && servers_.replays().repeats(request)) {
     const Message* const call =
-        request->has_line() ? desk_.read_kept(request->extra->line.line()) : nullptr;
-    servers_.replays().on_result(child, *request, message.result,
+        request.has_line() ? desk_.read_kept(request.extra->line.line()) : nullptr;
+    servers_.replays().on_result(child, request, message.result,
                                  call == nullptr ? std::string_view() : call->params_raw, out_);
   }
-  const bool is_stale = explain_stale(child, *request, message, edits);
-  if (message.kind == Message::Kind::result) note_handed_out(child, *request, message.result);
+  const bool is_stale = explain_stale(child, request, message, edits);
+  if (message.kind == Message::Kind::result) note_handed_out(child, request, message.result, edits);
   const bool may_hold = message.error.size() <= limits::kRefusalBytesMax &&
                         desk_.requests().held_bytes() + line.text().size() <= limits::kHeldBytesMax;
   const bool is_held = message.kind == Message::Kind::error && may_hold &&
-                       (may_be_refusal(child, *request, message.error) ||
-                        servers_.doubt_opening(child, *request, message.error));
+                       (may_be_refusal(child, request, message.error) ||
+                        servers_.doubt_opening(child, request, message.error));
   if (is_held) {
     child.has_held_errors = true;
-    request->more().is_refusal = true;
-    news_.hold(*request, edits.apply());
+    request.more().is_refusal = true;
+    news_.hold(request, edits.apply());
     const bool is_unclear = child.handshake.was_opened() && !child.own_restart.is_suspected();
-    if (is_unclear) servers_.tell_doubt(*request);
-  } else if (request->state == RequestState::cancelled) {
-    desk_.answers().send_late(*request, edits.outgoing(), desk_.turn());
-    desk_.requests().take(*request);
-  } else if (request->method == Method::tools_list) {
-    news_.pass_tools(child, *request, message, edits);
-  } else if (request->method == Method::tools_call && !is_stale) {
-    news_.pass_tool_result(child, *request, message, edits);
+    if (is_unclear) servers_.tell_doubt(request);
+  } else if (request.state == RequestState::cancelled) {
+    desk_.answers().send_late(request, edits.outgoing(), desk_.turn());
+    desk_.requests().take(request);
+  } else if (request.method == Method::tools_list) {
+    news_.pass_tools(child, request, message, edits);
+  } else if (request.method == Method::tools_call && !is_stale) {
+    news_.pass_tool_result(child, request, message, edits);
   } else {
-    if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
-    news_.tell_old_code(child, *request, message, edits);
-    desk_.answer(*request, edits.outgoing());
+    if (message.kind == Message::Kind::result) on_success(child, request, message.result, edits);
+    news_.tell_old_code(child, request, message, edits);
+    desk_.answer(request, edits.outgoing());
   }
 }
 
-/// Remembers what later requests may name to go on with this result.
-void Conductor::note_handed_out(Child& child, const ClientRequest& request,
-                                std::string_view result) {
+/// Remembers what later requests may name to go on with this result, and puts right its type.
+void Conductor::note_handed_out(Child& child, const ClientRequest& request, std::string_view result,
+                                Edits& edits) {
   if (result.size() > kTaskResultMax || !(request.wants_task || request.is_stateless)) return;
-  const auto [task, task_id, state] = members<3>(result, {"task", "taskId", "requestState"});
+  const auto [task, task_id, state, type] =
+      members<4>(result, {"task", "taskId", "requestState", "resultType"});
+  if (request.is_stateless && !is_list(request.method))
+    news_.mend_type(child, request, result, type, edits);
   child.hand_out(is_object(task) ? member(task, "taskId") : task_id);
   child.hand_out(state);
 }

@@ -134,9 +134,9 @@ bool Conductor::refuse_answer(Child& child, const Message& message, Line line) {
 
 /// Takes this answer in the place of the one that the child has sent.
 void Conductor::take_respelled(Child& child, std::string line) {
-  respelled_ = OwnedLine(std::move(line));
-  if (const Message* const answer = reader_.read(respelled_.line())) {
-    on_child_answer(child, *answer, respelled_.line());
+  const OwnedLine& respelled = respelled_.emplace_back(std::move(line));
+  if (const Message* const answer = reader_.read(respelled.line())) {
+    on_child_answer(child, *answer, respelled.line());
   }
 }
 

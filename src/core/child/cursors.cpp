@@ -7,22 +7,25 @@
 
 namespace sitter {
 
-Cursors::Way Cursors::add(Method list, std::size_t asked, std::string_view items,
-                          std::string_view next) {
-  if (!next.starts_with('"')) return Way::onward;
+Cursors::Step Cursors::add(Method list, std::size_t asked, std::string_view items,
+                           std::string_view next) {
+  Step step;
+  if (!next.starts_with('"')) return step;
   const Key key{list, text_key(next)};
   const bool has_items = !json_elements(items, 1).empty();
   const Page page{asked, has_items ? std::hash<std::string_view>()(items) : 0};
   // Only the way to this page counts: a client may list twice at the same time.
   for (std::size_t at = asked; at != 0;) {
-    if (at == key.cursor) return Way::back;
+    step.leads_back = step.leads_back || at == key.cursor;
     const auto before = given_.find({list, at});
     if (before == given_.end()) break;
-    if (page.items != 0 && before->second.items == page.items) return Way::in_place;
+    step.repeats = step.repeats || (page.items != 0 && before->second.items == page.items);
     at = before->second.asked;
   }
-  if (given_.size() < limits::kCursorsMax) given_.insert_or_assign(key, page);
-  return Way::onward;
+  if (step.leads_onward() && given_.size() < limits::kCursorsMax) {
+    given_.insert_or_assign(key, page);
+  }
+  return step;
 }
 
 bool Cursors::may_have_given(Method list, std::string_view cursor) const {

@@ -21,17 +21,17 @@ inline constexpr std::size_t kCursorsMax = 10000;
 /// the child that gave it, and may mean something else to the next.
 class Cursors {
  public:
-  /// Where the cursor on a page leads.
-  enum class Way {
-    onward,
-    back,      ///< to a page on the way to this one
-    in_place,  ///< perhaps nowhere: a page on the way to this one had the same items
+  /// What the pages on the way to a page tell of it.
+  struct Step {
+    bool leads_back = false;  ///< its cursor has led to one of them
+    bool repeats = false;     ///< one of them had the same items
+    bool leads_onward() const { return !leads_back && !repeats; }
   };
 
   /// The page of this list that the client got by the cursor `asked`, which is 0 for the first
   /// page, has these raw items and this raw cursor. A cursor that leads onward is kept, if it is a
   /// string.
-  Way add(Method list, std::size_t asked, std::string_view items, std::string_view next);
+  Step add(Method list, std::size_t asked, std::string_view items, std::string_view next);
 
   bool may_have_given(Method list, std::string_view cursor) const;
 

@@ -141,6 +141,22 @@ std::string lint_message(Revision revision, Method method, std::string_view mess
                      definition->is_result ? "the result" : "the notification");
 }
 
+bool is_known_type(std::string_view result_type) {
+  if (result_type == "\"complete\"") return true;
+  const std::string type = string_value(result_type);
+  return type == "complete" || type == "input_required" || type == "task";
+}
+
+std::string type_finding(Method method, std::string_view result_type) {
+  const std::string_view name = method_name(method);
+  const std::string what = result_type.empty()
+                               ? "the result has no member `resultType`"
+                               : fmt::format("resultType is {}", brief(result_type, 100));
+  return fmt::format(
+      "{}: {}, {}{}", name.empty() ? "another request" : name, what, kRejected,
+      is_type_mended(method, result_type) ? R"(; mcp-sitter makes it "complete")" : "");
+}
+
 bool is_linted(Method method) {
   return std::any_of(std::begin(kDefinitions), std::end(kDefinitions),
                      [&](const MessageDefinition& one) { return one.method == method; });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/schema/revision.hpp"
+#include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/bytes.hpp"
 
@@ -29,6 +30,15 @@ inline constexpr std::size_t kLintResultMax = 64 * kKiB;
 /// compared.
 std::vector<std::string> lint_result(Revision revision, std::string_view tool,
                                      std::string_view result, std::string_view output_schema);
+
+/// Whether this raw `resultType` of the stateless revision is one that clients know.
+bool is_known_type(std::string_view result_type);
+/// What is wrong with a result of this method that has another one, or none.
+std::string type_finding(Method method, std::string_view result_type);
+/// Whether a result of this method that has such a type is made "complete".
+inline bool is_type_mended(Method method, std::string_view result_type) {
+  return is_list(method) || !is_there(result_type);
+}
 
 /// Whether `lint_message` knows the results, or the notifications, of this method.
 bool is_linted(Method method);

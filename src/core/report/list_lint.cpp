@@ -75,9 +75,36 @@ void lint_tool(std::string_view name, std::string_view item, std::set<std::strin
   }
 }
 
+/// A member `nextCursor` that is not a string, with its key, and its value; both empty if there is
+/// none.
+struct NeedlessCursor {
+  std::string_view member;
+  std::string_view value;
+};
+
+NeedlessCursor needless_cursor(std::string_view result) {
+  NeedlessCursor cursor;
+  for (RawMembers each(result); each.next();) {
+    if (!is_json_string(each.key(), "nextCursor")) continue;
+    // The client decides which of two counts.
+    if (!cursor.value.empty() || each.value().starts_with('"')) return {};
+    const char* const end = each.value().data() + each.value().size();
+    cursor = {{each.key().data(), static_cast<std::size_t>(end - each.key().data())}, each.value()};
+  }
+  return cursor;
+}
+
 /// What of the item goes to the client; nothing if the item is left out.
 std::optional<std::string> kept_of(const Kind& kind, Revision revision, std::string_view raw,
                                    Findings& findings) {
+  if (!has_json_grammar(raw)) {
+    findings.add(
+        "it is not valid JSON (in Python, allow_nan=False finds the place), {}; mcp-sitter leaves "
+        "the {} "
+        "out",
+        kDropped, kind.word);
+    return std::nullopt;
+  }
   WithoutNulls item = without_nulls(revision, kind.item_definition, raw);
   if (!item.kept) {
     findings.add("{}, {}; mcp-sitter leaves the {} out", words_of(*item.violation, "it"), kDropped,
@@ -124,7 +151,7 @@ ListLint lint_list(Method method, Revision revision, std::string_view items, Fin
     const std::size_t key = std::hash<std::string_view>()(item) +
                             2 * static_cast<std::size_t>(method) +
                             static_cast<std::size_t>(revision);
-    const bool is_fine = item.size() > limits::kLintSchemaMax || fine.contains(key);
+    const bool is_fine = item.size() > limits::kLintItemMax || fine.contains(key);
     const auto whole =
         is_fine ? std::optional<std::string>(item) : kept_of(kind, revision, item, findings);
     if (whole == item && fine.size() < limits::kFineItemsMax) fine.insert(key);
@@ -137,24 +164,59 @@ ListLint lint_list(Method method, Revision revision, std::string_view items, Fin
   return lint;
 }
 
-std::string lint_page(Method method, Revision revision, std::string_view result) {
+std::vector<std::string> mend_page(Method method, std::string_view result, Edits& edits) {
+  const std::string_view name = items_name(method);
+  const auto [items, meta] = members<2>(result, {name, "_meta"});
+  const NeedlessCursor cursor = needless_cursor(result);
+  Findings findings;
+  findings.begin(std::string(method_name(method)));
+  if (items.empty()) {
+    findings.add("the result has no member `{}`, {}; mcp-sitter makes it empty", name, kDropped);
+    std::string empty_list = fmt::format("\"{}\":[]", name);
+    if (cursor.member.empty()) {
+      edits.append(result, std::move(empty_list));
+    } else {
+      edits.replace(cursor.member, std::move(empty_list));
+    }
+  } else if (!is_array(items)) {
+    findings.add("{} is not of type array, {}; mcp-sitter makes it empty", name, kDropped);
+    edits.replace(items, "[]");
+  }
+  if (!cursor.value.empty()) {
+    findings.add("nextCursor is {}, {}; mcp-sitter leaves it out",
+                 cursor.value == "null" ? "null" : "not of type string", kDropped);
+    if (!items.empty()) edits.remove(result, cursor.value);
+  }
+  if (!meta.empty() && !is_object(meta)) {
+    findings.add("_meta is {}, {}; mcp-sitter makes it empty",
+                 meta == "null" ? "null" : "not of type object", kDropped);
+    edits.replace(meta, "{}");
+  }
+  return findings.take();
+}
+
+std::vector<std::string> lint_page(Method method, Revision revision, std::string_view result) {
   const Kind& kind = kind_of(method);
   if (!is_object(result)) return {};
-  if (!needless_cursor(method, result).empty()) {
-    return fmt::format("{}: nextCursor is null, {}; mcp-sitter leaves it out", method_name(method),
-                       kDropped);
-  }
+  Edits edits(Line::padded(result));
+  std::vector<std::string> findings = mend_page(method, result, edits);
+  const std::string_view type = member(result, "resultType");
+  const bool has_type = revision != Revision::stateless || is_known_type(type);
+  if (!has_type) findings.push_back(type_finding(method, type));
+  const std::string mended = edits.apply();
   std::vector<std::string> parts;
-  for (const JsonMember& one : json_members(result)) {
+  for (const JsonMember& one : json_members(mended)) {
+    if (!has_type && one.key == "resultType") continue;
     const bool is_list = one.key == kind.items && is_array(one.value);
     parts.push_back(json_string(one.key) + ":" + (is_list ? "[]" : std::string(one.value)));
   }
   const std::string page = fmt::format("{{{}}}", fmt::join(parts, ","));
-  if (page.size() > limits::kLintResultMax) return {};
-  const auto violation = protocol_violation(revision, kind.page_definition, page);
-  if (!violation) return {};
-  return fmt::format("{}: {}, {}", method_name(method), words_of(*violation, "the result"),
-                     kDropped);
+  if (page.size() > limits::kLintResultMax) return findings;
+  if (const auto violation = protocol_violation(revision, kind.page_definition, page)) {
+    findings.push_back(fmt::format("{}: {}, {}", method_name(method),
+                                   words_of(*violation, "the result"), kDropped));
+  }
+  return findings;
 }
 
 std::string endless_finding(Method method, std::string_view cursor) {
@@ -164,19 +226,6 @@ std::string endless_finding(Method method, std::string_view cursor) {
       method_name(method),
       cursor.empty() ? "the same items again, with another nextCursor"
                      : fmt::format("the cursor {} again", brief(cursor, 100)));
-}
-
-std::string_view needless_cursor(Method method, std::string_view result) {
-  std::string_view cursor;
-  bool has_items = false;
-  for (const JsonMember& one : json_members(result)) {
-    has_items = has_items || one.key == items_name(method);
-    if (one.key != "nextCursor") continue;
-    // The client decides which of two counts.
-    if (!cursor.empty() || one.value != "null") return {};
-    cursor = one.value;
-  }
-  return has_items ? cursor : std::string_view();
 }
 
 std::string_view items_name(Method method) { return kind_of(method).items; }

@@ -92,10 +92,18 @@ class News {
   void on_lists(Child& child, std::vector<ListSurvey::List>& lists);
   /// A page of the child's tools. The built-in tools are appended to the first page.
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
-  /// Passes on a page of any list, without what clients refuse. `more` are items that follow on the
-  /// first page. Returns whether it is the last page for the client.
+  /// The line with this page of any list, without what clients refuse; nothing if it can stay as it
+  /// is.
+  std::optional<std::string> mended_page(const Child& child, const ClientRequest& request,
+                                         std::string_view result, Line line);
+  /// Passes on a page of any list. `more` are items that follow on the first page. Returns whether
+  /// it is the last page for the client.
   bool amend_page(Child& child, const ClientRequest& request, std::string_view result,
                   const std::string& more, Edits& edits);
+  /// Makes a result of the stateless revision without a type complete, and a list in any case.
+  /// `type` is its raw `resultType`.
+  void mend_type(const Child& child, const ClientRequest& request, std::string_view result,
+                 std::string_view type, Edits& edits);
   /// The last known list of what the request asks for, with the built-in tools where they belong.
   void answer_last_list(ClientRequest& request);
   /// While the daemon is away, the client may use the lists that it knows.
@@ -153,8 +161,6 @@ class News {
   void lint(const Child& child, Revision revision, Method method, std::string_view message);
   void lint_result(Revision revision, std::string_view tool, std::string_view result);
   void lint_pages(ListSurvey::List& list);
-  bool ends_endless(Child& child, const ClientRequest& request, std::string_view items,
-                    std::string_view cursor);
   /// The lists that the client got are the baseline for the next child. Only lists of one page
   /// count.
   void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);

@@ -96,8 +96,9 @@ void News::lint_pages(ListSurvey::List& list) {
   std::vector<std::string> around;
   if (list.is_endless) around.push_back(endless_finding(method, list.repeated_cursor));
   if (!list.frame.empty()) {
-    std::string finding = lint_page(method, revision(), list.frame);
-    if (!finding.empty()) around.push_back(std::move(finding));
+    for (std::string& finding : lint_page(method, revision(), list.frame)) {
+      around.push_back(std::move(finding));
+    }
   }
   std::vector<std::string> within;
   for (std::string& page : list.pages) {
@@ -176,58 +177,77 @@ void News::pass_tools(Child& child, ClientRequest& request, const Message& messa
   if (!child.is_retiring()) on_client_listed(is_last);
 }
 
+std::optional<std::string> News::mended_page(const Child& child, const ClientRequest& request,
+                                             std::string_view result, Line line) {
+  const Method method = request.method;
+  const Revision revision = revision_of(request);
+  const auto [items, cursor, type] =
+      members<3>(result, {items_name(method), "nextCursor", "resultType"});
+  if (!lints_.is_on() || !is_object(result) || items.size() > limits::kListBytesMax) {
+    return std::nullopt;
+  }
+  // It is no list yet.
+  if (request.is_stateless && is_known_type(type) && !is_complete(type)) return std::nullopt;
+  Edits edits(line);
+  std::vector<std::string> around = mend_page(method, result, edits);
+  ListLint lint = lint_list(method, revision, items, fine_items_);
+  const bool is_mended = !around.empty() || lint.kept;
+  if (lint.kept) edits.replace(items, std::move(*lint.kept));
+  if (!child.is_retiring()) {
+    const bool is_whole = request.is_first_page && is_array(items) && !cursor.starts_with('"');
+    if (is_whole && lints_.on_items(method, std::move(lint.findings))) notices_.on_news();
+    if (method == Method::resource_templates_list) {
+      if (lints_.on_pages(method, lint_page(method, revision, result))) notices_.on_news();
+    } else {
+      for (std::string& finding : around) on_finding(std::move(finding));
+    }
+  }
+  return is_mended ? std::optional(edits.apply()) : std::nullopt;
+}
+
 bool News::amend_page(Child& child, const ClientRequest& request, std::string_view result,
                       const std::string& more, Edits& edits) {
   const Method method = request.method;
   const auto [items, cursor] = members<2>(result, {items_name(method), "nextCursor"});
-  const bool is_linted = lints_.is_on() && items.size() <= limits::kListBytesMax;
-  ListLint lint =
-      is_linted ? lint_list(method, revision_of(request), items, fine_items_) : ListLint();
-  const std::string_view kept = lint.kept ? std::string_view(*lint.kept) : items;
-  if (!child.is_retiring() && request.is_first_page) {
-    const bool is_whole = is_array(items) && !cursor.starts_with('"');
-    if (is_linted && is_whole && lints_.on_items(method, std::move(lint.findings))) {
-      notices_.on_news();
-    }
+  const std::size_t asked = request.extra ? request.extra->cursor : 0;
+  const Cursors::Step step = child.cursors.add(method, asked, items, cursor);
+  const bool is_endless = !step.leads_onward() && lints_.is_on() && is_array(items);
+  if (is_endless) {
+    edits.remove(result, cursor);
+    if (step.repeats) edits.replace(items, "[]");
+  }
+  if (!child.is_retiring()) {
+    if (is_endless) on_finding(endless_finding(method, step.leads_back ? cursor : ""));
     for (const CatalogKind kind : kCatalogKinds) {
-      if (list_method(kind) == method) note_listed(kind, kept, cursor);
+      if (request.is_first_page && list_method(kind) == method) note_listed(kind, items, cursor);
+    }
+    // Templates are not compared, so only the client's own question shows them.
+    if (method == Method::resource_templates_list) {
+      catalogs_.take_templates(items, request.is_first_page);
     }
   }
-  // Templates are not compared, so only the client's own question shows them.
-  if (!child.is_retiring() && method == Method::resource_templates_list) {
-    catalogs_.take_templates(kept, request.is_first_page);
-    std::string around =
-        is_linted ? lint_page(method, revision_of(request), result) : std::string();
-    std::vector<std::string> findings;
-    if (!around.empty()) findings.push_back(std::move(around));
-    if (lints_.on_pages(method, std::move(findings))) notices_.on_news();
+  if (request.is_first_page && is_array(items)) edits.append(items, more);
+  if (request.is_stateless) {
+    expire(result, edits);
+    mend_type(child, request, result, member(result, "resultType"), edits);
   }
-  const std::string& added = request.is_first_page ? more : std::string();
-  if (lint.kept) {
-    const bool is_empty = lint.kept->size() == 2;
-    lint.kept->insert(lint.kept->size() - 1, is_empty || added.empty() ? added : "," + added);
-    edits.replace(items, std::move(*lint.kept));
-  } else if (is_array(items)) {
-    edits.append(items, added);
-  }
-  const std::string_view needless = is_linted ? needless_cursor(method, result) : "";
-  const bool is_endless = ends_endless(child, request, items, cursor);
-  if (!needless.empty() || is_endless) edits.remove(result, cursor);
-  if (request.is_stateless) expire(result, edits);
   return is_endless || !cursor.starts_with('"');
 }
 
-/// Keeps the cursor on this page. Returns whether the client must not get it, because it would list
-/// without end.
-bool News::ends_endless(Child& child, const ClientRequest& request, std::string_view items,
-                        std::string_view cursor) {
-  const std::size_t asked = request.extra ? request.extra->cursor : 0;
-  const Cursors::Way way = child.cursors.add(request.method, asked, items, cursor);
-  if (way == Cursors::Way::onward || !lints_.is_on() || items.empty()) return false;
-  if (!child.is_retiring()) {
-    on_finding(endless_finding(request.method, way == Cursors::Way::back ? cursor : ""));
+void News::mend_type(const Child& child, const ClientRequest& request, std::string_view result,
+                     std::string_view type, Edits& edits) {
+  const Method method = request.method;
+  // Clients take a probe without it.
+  if (!lints_.is_on() || method == Method::server_discover || is_known_type(type)) return;
+  if (is_type_mended(method, type)) {
+    constexpr char kComplete[] = R"json("complete")json";
+    if (type.empty()) {
+      edits.prepend(result, fmt::format(R"json("resultType":{})json", kComplete));
+    } else {
+      edits.replace(type, kComplete);
+    }
   }
-  return true;
+  if (!child.is_retiring()) on_finding(type_finding(method, type));
 }
 
 /// A built-in tool makes way for a tool of the server with the same name. The client may get this
