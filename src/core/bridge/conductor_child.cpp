@@ -136,7 +136,6 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     on_error_without_id(child, message, line);
     return;
   }
-
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto note_match = [&] {
     const bool is_own_spelling =
@@ -195,7 +194,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
 void Conductor::pass_answer(Child& child, ClientRequest& request, const Message& message,
                             Line line) {
   if (refuse_answer(child, message, line)) return;
-  if (child.notified_before && request->order >= *child.notified_before) {
+  if (child.notified_before && request.order >= *child.notified_before) {
     child.notified_before.reset();
   }
   servers_.note_served(child);
