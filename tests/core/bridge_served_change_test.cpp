@@ -76,6 +76,35 @@ TEST_F(BridgeServedChangeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
   EXPECT_THAT(answer_of(gen, 2), Not(HasSubstr(kOldCode)));
 }
 
+TEST_F(BridgeServedChangeTest, AFolderThatIsGoneHasNoSourcesOfAScriptThatSomebodyElseBuilds) {
+  without_build();
+  config.built_endings = {".ts"};
+  config.needs_no_build = true;
+  binary.path = "/srv/dist/server.js";
+  binary.interpreter.emplace();
+  binary.modified = now.wall;
+  time_passes(seconds(5));
+  open();
+  Generation gen = 1;
+  changes("moved-away/");
+  reloads(gen);
+  EXPECT_THAT(answer_of(gen, 1), Not(HasSubstr(kOldCode)));
+}
+
+TEST_F(BridgeServedChangeTest, OfAFolderThatIsThereTheFilesCount) {
+  without_build();
+  config.built_endings = {".c"};
+  binary.modified = now.wall;
+  time_passes(seconds(5));
+  open();
+  Generation gen = 1;
+  for (const bool is_gone : {false, true}) {
+    changes("sub/", is_gone ? std::nullopt : std::optional(now.wall));
+    reloads(gen);
+    EXPECT_EQ(answer_of(gen, 10 * gen).find(kOldCode) != std::string::npos, is_gone);
+  }
+}
+
 TEST_F(BridgeServedChangeTest, AFileThatComesAndGoesUnreadIsNoChange) {
   open();
   for (const auto& [id, was_there] : {std::pair(1, false), std::pair(2, true)}) {

@@ -24,16 +24,18 @@ void UnservedChanges::on_changed(const fact::FilesChanged::File& changed, WallTi
   seen_at_ = now.steady;
   ++newest_;
   if (changes_.size() >= limits::kChangedFilesMax && !is_known) file = "(others)";
-  const Change change{newest_, when, is_source_built_elsewhere(file),
-                      false,   came, !changed.modified};
+  const bool is_gone = !changed.modified;
+  const Change change{newest_, when, is_source_built_elsewhere(file, is_gone),
+                      false,   came, is_gone};
   changes_.insert_or_assign(std::move(file), change);
 }
 
-/// Any source in a folder may have changed, or be gone with it.
-bool UnservedChanges::is_source_built_elsewhere(std::string_view file) const {
+/// Any source may be gone with a folder. The files of a folder that is there are reported
+/// themselves.
+bool UnservedChanges::is_source_built_elsewhere(std::string_view file, bool is_gone) const {
   const auto& endings = options_.built_endings;
   if (options_.has_build || endings.empty()) return false;
-  return file.ends_with('/') ||
+  return (is_gone && file.ends_with('/')) ||
          std::any_of(endings.begin(), endings.end(),
                      [&](const auto& ending) { return file.ends_with(ending); });
 }

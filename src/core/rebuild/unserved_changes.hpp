@@ -98,7 +98,7 @@ class UnservedChanges {
   }
 
  private:
-  bool is_source_built_elsewhere(std::string_view file) const;
+  bool is_source_built_elsewhere(std::string_view file, bool is_gone) const;
   void erase_up_to(std::uint64_t last);
 
   const Options options_;

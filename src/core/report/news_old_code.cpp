@@ -75,7 +75,13 @@ bool News::runs_change(const Child& child, const std::string& file,
   const WallTime started = child.life.started().wall;
   const WallTime when = change.when;
   const bool is_known = binary_.modified && !servers_.serves_foreign();
-  if (is_own_source(file) || (change.is_built_elsewhere && !is_known)) return started >= when;
+  // Else no file shows the build, as behind a script.
+  const bool shows_builds = !config_.needs_no_build || binary_.behind || !binary_.interpreter;
+  // Such a folder has more likely held what the script reads itself.
+  const bool is_own_folder = change.is_built_elsewhere && !shows_builds && file.ends_with('/');
+  if (is_own_source(file) || is_own_folder || (change.is_built_elsewhere && !is_known)) {
+    return started >= when;
+  }
   if (!binary_.modified || started < *binary_.modified) return false;
   if (file == binary_.path || file == binary_.behind) return true;
   // A file that is gone is no part of a program that is older than the file, or of one that was
@@ -84,8 +90,7 @@ bool News::runs_change(const Child& child, const std::string& file,
       (change.came > *binary_.modified || when - *binary_.modified <= kIntermediateMax)) {
     return true;
   }
-  // No file shows the build, as behind a script: then the next start but one is assumed to have it.
-  const bool shows_builds = !config_.needs_no_build || binary_.behind || !binary_.interpreter;
+  // Where nothing shows it, the next start but one is assumed to have it.
   if (change.is_built_elsewhere && !shows_builds && change.has_two_starts) return true;
   // A build of ours holds only what was saved before it began.
   const auto& build = rebuilds_.rebuilder().last_result();
