@@ -331,13 +331,40 @@ TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
   for (const char* words :
        {"OSError: [Errno 98] Address already in use",
         "sqlite3.OperationalError: database is locked",
-        "Error: Browser is already running for /profile", "The profile appears to be in use",
-        "open /dev/ttyACM0: Device or resource busy", "could not acquire lock on store"}) {
+        "Error: Browser is already running for /profile",
+        "The profile appears to be in use",
+        "open /dev/ttyACM0: Device or resource busy",
+        "could not acquire lock on store",
+        "Error: Browser is already in use for /profile, use --isolated",
+        "the address is in use",
+        "Error: Lockfile is already held",
+        "Error: Lock file is already being held",
+        "IO error: While lock file: /x/LOCK: Resource temporarily unavailable",
+        "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+        "LockException: lock /x/LOCK: already held by process",
+        "Failed to create /profile/SingletonLock: File exists (17)",
+        "FATAL:  lock file \"postmaster.pid\" already exists",
+        "FileExistsError: [Errno 17] File exists: '/tmp/app.lock'",
+        "The process cannot access the file because it is being used by another process.",
+        "ETXTBSY: text file is busy",
+        "sh: 1: ./app: Text file busy",
+        "pidfile exists",
+        "pid file /run/x.pid exists",
+        "daemon is already started\nat main",
+        "failed to lock database: timeout"}) {
     bad.stderr_tail = words;
     EXPECT_THAT(rebuild_text(bad), ::testing::HasSubstr("kill-first")) << words;
   }
-  bad.stderr_tail = "no such file";
-  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
+  for (const char* words : {"no such file", "server already started listening", "unlocked the door",
+                            "The feature flag \"busy\" is set", "block a already exists",
+                            "fork: Resource temporarily "
+                            "unavailable",
+                            "using profile default", "the clock is held"}) {
+    bad.stderr_tail = words;
+    EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first"))) << words;
+  }
+  bad.start_failure->why = "it answered initialize with error -32000: the address is in use";
+  EXPECT_THAT(rebuild_text(bad), ::testing::HasSubstr("kill-first"));
   bad.stderr_tail = "EADDRINUSE";
   bad.server = Server::down;
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));

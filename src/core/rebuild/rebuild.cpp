@@ -36,12 +36,25 @@ std::string whats_now(Server server) {
 /// How the libraries of most languages report that another process has what only one can have: an
 /// address, a database, a lock, a profile or a device.
 constexpr const char* kTaken =
-    R"re((?i)address (is )?already in use|address in use|EADDRINUSE|only one usage of each socket address|port \d+ is (already )?in use|database (file )?is locked|SQLITE_BUSY|already running|profile (appears to be|is) (already )?in use|user data directory is already in use|(resource|device)( or resource)? busy|EBUSY|lock (file )?(is )?(already )?(held|taken|exists)|(acquire|obtain|get) (the |a )?(exclusive )?lock)re";
+    R"re((?im)address (is )?(already )?in use|EADDRINUSE|only one usage of each socket address)re"
+    R"re(|(port \d+|profile|browser|directory) (appears to be |is )(already )?in use)re"
+    R"re(|(used|in use) by another process|already running|already started *([.!:(]|$))re"
+    R"re(|database (file )?is locked|SQLITE_BUSY|EBUSY)re"
+    R"re(|(resource|device|text file)( or resource)? (is )?busy)re"
+    R"re(|lock.{0,200} temporarily unavailable)re"
+    R"re(|\block( ?file)?\b(.{0,200} (already|being|is))? (held|taken)\b)re"
+    R"re(|\b(Singleton)?lock\b.{0,200} (already|file) exists|(lock|pid) ?file\b(.{0,200})? exists)re"
+    R"re(|file (already )?exists\b.{0,200}\.(lock|pid)\b)re"
+    R"re(|(acquire|obtain|get) (the |a )?(exclusive )?lock\b|(failed to|not) lock\b)re";
 
 /// The old child has it for as long as it lives.
 std::string advice(const RebuildReport& report) {
   static const RE2 taken(kTaken, RE2::Quiet);
-  if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, taken)) return "";
+  if (report.server != Server::kept) return "";
+  const bool is_taken =
+      RE2::PartialMatch(report.stderr_tail, taken) ||
+      (report.start_failure && RE2::PartialMatch(report.start_failure->why, taken));
+  if (!is_taken) return "";
   const std::string remedy =
       report.is_for_person ? "run " + report.rebuild_tool + " --mode kill-first"
       : report.build && !report.rebuild_tool.empty()
