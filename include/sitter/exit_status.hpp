@@ -14,6 +14,9 @@ struct ExitStatus {
   /// Where the core dump of a crash is, or what must be done to get one: a sentence without a full
   /// stop. Empty if there is nothing to say.
   std::string core = {};
+  /// The name of the signal that a shell or a wrapper passes on with this exit code (128 + its
+  /// number, POSIX 2.8.2). Empty if there is none that ends a program.
+  std::string passed_on = {};
 
   bool by_signal() const { return !signal.empty(); }
 

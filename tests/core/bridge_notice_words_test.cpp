@@ -44,9 +44,9 @@ TEST_F(BridgeNoticeWordsTest, TheFirstLineKeepsItsOrder) {
 TEST_F(BridgeNoticeWordsTest, AFileThatSeemsOldIsOfUnknownAge) {
   open_session();
   Generation gen = 1;
-  for (const auto& [age, words] :
-       {std::pair(limits::kKnownAgeMax - milliseconds(1000), "binary v1.0.0 built 7299.9 days ago."),
-        std::pair(limits::kKnownAgeMax, "binary v1.0.0.")}) {
+  for (const auto& [age, words] : {std::pair(limits::kKnownAgeMax - milliseconds(1000),
+                                             "binary v1.0.0 built 7299.9 days ago."),
+                                   std::pair(limits::kKnownAgeMax, "binary v1.0.0.")}) {
     binary.exists = true;
     binary.path = "/server";
     binary.modified = now.wall - age;
@@ -61,17 +61,21 @@ TEST_F(BridgeNoticeWordsTest, AFileThatSeemsOldIsOfUnknownAge) {
 
 TEST_F(BridgeNoticeWordsTest, NamesEachKindOfExit) {
   open_session();
-  const std::vector<std::tuple<int, std::string, std::string>> ends = {
-      {3, "", "⚠ crashed (exit 3) after 0s"},
-      {128, "", "⚠ crashed (exit 128) after 0s"},
-      {139, "", "⚠ crashed (exit 139, as a shell passes on SIGSEGV) after 0s"},
-      {139, "SIGSEGV", "⚠ crashed (SIGSEGV) after 0s"},
-      {137, "SIGKILL", "⚠ crashed (SIGKILL, from outside or out of memory) after 0s"},
-      {143, "SIGTERM", "ended from outside (SIGTERM) after 0s"},
-      {0, "", "exit 0 after 0s"}};
+  const std::vector<std::pair<ExitStatus, std::string>> ends = {
+      {{3}, "⚠ crashed (exit 3) after 0s"},
+      {{128}, "⚠ crashed (exit 128) after 0s"},
+      {{.code = 135, .passed_on = "SIGBUS"},
+       "⚠ crashed (exit 135, as a shell passes on SIGBUS) after 0s"},
+      {{.code = 137, .passed_on = "SIGKILL"},
+       "⚠ crashed (exit 137, as a shell passes on SIGKILL (from outside, or out of memory)) after "
+       "0s"},
+      {{139, "SIGSEGV"}, "⚠ crashed (SIGSEGV) after 0s"},
+      {{137, "SIGKILL"}, "⚠ crashed (SIGKILL, from outside or out of memory) after 0s"},
+      {{143, "SIGTERM"}, "ended from outside (SIGTERM) after 0s"},
+      {{0}, "exit 0 after 0s"}};
   Generation gen = 1;
-  for (const auto& [code, name, words] : ends) {
-    dies(gen, code, name);
+  for (const auto& [status, words] : ends) {
+    dies(gen, status);
     client(call(++gen, "echo"));
     opens(gen);
     done();

@@ -144,8 +144,8 @@ TEST(CoreDump, OnlySomeSignalsLeaveOne) {
   EXPECT_TRUE(leaves_core({139, "SIGSEGV"}));
   EXPECT_FALSE(leaves_core({137, "SIGKILL"}));
   EXPECT_FALSE(leaves_core({3, ""}));
-  EXPECT_TRUE(leaves_core({134, ""}));
-  EXPECT_FALSE(leaves_core({143, ""}));
+  EXPECT_TRUE(leaves_core({.code = 134, .passed_on = "SIGABRT"}));
+  EXPECT_FALSE(leaves_core({.code = 143, .passed_on = "SIGTERM"}));
 }
 
 TEST(CoreDump, TheStackIsOneLine) {

@@ -1,6 +1,7 @@
 #include "io/process/launch.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -273,6 +274,17 @@ TEST(Reaper, TellsExitCodesFromSignals) {
   EXPECT_EQ(Child("sh", shell("kill -SEGV $$")).wait(), (ExitStatus{139, "SIGSEGV"}));
   EXPECT_EQ(Child("sh", shell("kill -KILL $$")).wait(), (ExitStatus{137, "SIGKILL"}));
   EXPECT_EQ(signal_name(40), "signal 40");
+}
+
+TEST(Reaper, NamesTheSignalThatAShellPassesOn) {
+  for (const auto& [signal, name] :
+       {std::pair(SIGBUS, "SIGBUS"), std::pair(SIGUSR1, "SIGUSR1"), std::pair(SIGALRM, "SIGALRM"),
+        std::pair(SIGXCPU, "SIGXCPU"), std::pair(SIGSYS, "SIGSYS"), std::pair(SIGKILL, "SIGKILL"),
+        // These end no program.
+        std::pair(0, ""), std::pair(SIGCHLD, ""), std::pair(127, "")}) {
+    const ExitStatus status = Child("sh", shell(fmt::format("exit {}", 128 + signal))).wait();
+    EXPECT_EQ(status, (ExitStatus{.code = 128 + signal, .passed_on = name}));
+  }
 }
 
 }  // namespace

@@ -74,9 +74,7 @@ void BridgeTest::exits(Generation gen, int code, const std::string& signal) {
 }
 
 void BridgeTest::crashes(Generation gen, const std::string& core) {
-  children_[gen].has_exited = true;
-  tell(fact::ChildExited{gen, {139, "SIGSEGV", core}});
-  closes_output(gen);
+  dies(gen, ExitStatus{139, "SIGSEGV", core});
 }
 
 void BridgeTest::closes_output(Generation gen) {
@@ -85,7 +83,12 @@ void BridgeTest::closes_output(Generation gen) {
 }
 
 void BridgeTest::dies(Generation gen, int code, const std::string& signal) {
-  exits(gen, code, signal);
+  dies(gen, ExitStatus{code, signal});
+}
+
+void BridgeTest::dies(Generation gen, const ExitStatus& status) {
+  children_[gen].has_exited = true;
+  tell(fact::ChildExited{gen, status});
   closes_output(gen);
 }
 

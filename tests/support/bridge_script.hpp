@@ -96,6 +96,7 @@ class BridgeTest : public ClientScript {
   void closes_output(Generation gen);
   /// The whole end of a child at once.
   void dies(Generation gen, int code, const std::string& signal = "");
+  void dies(Generation gen, const ExitStatus& status);
   void input_full(Generation gen) { tell(fact::ChildInputFull{gen}); }
   void input_moved(Generation gen) { tell(fact::ChildInputMoved{gen}); }
   void input_drained(Generation gen) { tell(fact::ChildInputDrained{gen}); }

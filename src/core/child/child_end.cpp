@@ -10,38 +10,6 @@
 namespace sitter {
 namespace {
 
-/// The signal that a shell or a wrapper passes on with this exit code (128 + its number,
-/// POSIX 2.8.2); empty if it is none of those that end a program. Their numbers are the same on all
-/// systems.
-std::string_view signal_behind(int code) {
-  switch (code - 128) {
-    case 1:
-      return "SIGHUP";
-    case 2:
-      return "SIGINT";
-    case 3:
-      return "SIGQUIT";
-    case 4:
-      return "SIGILL";
-    case 5:
-      return "SIGTRAP";
-    case 6:
-      return "SIGABRT";
-    case 8:
-      return "SIGFPE";
-    case 9:
-      return "SIGKILL (from outside, or out of memory)";
-    case 11:
-      return "SIGSEGV";
-    case 13:
-      return "SIGPIPE";
-    case 15:
-      return "SIGTERM";
-    default:
-      return {};
-  }
-}
-
 constexpr std::size_t kStartFailureBytesMax = 1000;
 
 std::string why_words(const ChildEnd& end) {
@@ -148,11 +116,11 @@ bool is_failure(EndReason reason) {
 
 std::string status_words(const ExitStatus& status) {
   if (status == kUnknownExit) return "exit code unknown";
-  if (!status.by_signal()) {
-    const std::string_view signal = signal_behind(status.code);
-    return signal.empty() ? fmt::format("exit {}", status.code)
-                          : fmt::format("exit {}, as a shell passes on {}", status.code, signal);
+  if (!status.passed_on.empty()) {
+    return fmt::format("exit {}, as a shell passes on {}{}", status.code, status.passed_on,
+                       status.passed_on == "SIGKILL" ? " (from outside, or out of memory)" : "");
   }
+  if (!status.by_signal()) return fmt::format("exit {}", status.code);
   if (status.signal == "SIGKILL") return "SIGKILL, from outside or out of memory";
   return status.signal;
 }

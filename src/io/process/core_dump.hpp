@@ -24,8 +24,8 @@ struct CoreDump {
   std::vector<std::string> reader;
 };
 
-/// Whether the system writes a core dump when a process ends like this (signal(7)). Shells pass the
-/// end of a program on as an exit code: 128 + the number of the signal.
+/// Whether the system writes a core dump when a process ends like this, or one behind a shell that
+/// passes the signal on (signal(7)).
 bool leaves_core(const ExitStatus& status);
 
 /// Looks where the core dump of a process must be that was started in `cwd` at `started`, and has

@@ -116,8 +116,7 @@ bool leaves_core(const ExitStatus& status) {
   static constexpr std::string_view kSignals[] = {"SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
                                                   "SIGBUS",  "SIGFPE", "SIGSEGV", "SIGXCPU",
                                                   "SIGXFSZ", "SIGSYS"};
-  constexpr int kOfSignals = 128;
-  const std::string signal = status.code > kOfSignals ? signal_name(status.code - kOfSignals) : "";
+  const std::string& signal = status.by_signal() ? status.signal : status.passed_on;
   return std::find(std::begin(kSignals), std::end(kSignals), signal) != std::end(kSignals);
 }
 

@@ -9,21 +9,27 @@
 namespace sitter {
 namespace {
 
-// Not every system has sigabbrev_np.
+// The signals that end a program. Not every system has sigabbrev_np.
 constexpr std::pair<int, const char*> kSignalNames[] = {
-    {SIGHUP, "SIGHUP"},       {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},   {SIGILL, "SIGILL"},
-    {SIGTRAP, "SIGTRAP"},     {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},     {SIGFPE, "SIGFPE"},
-    {SIGKILL, "SIGKILL"},     {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"},   {SIGUSR2, "SIGUSR2"},
-    {SIGPIPE, "SIGPIPE"},     {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},   {SIGCHLD, "SIGCHLD"},
-    {SIGCONT, "SIGCONT"},     {SIGSTOP, "SIGSTOP"}, {SIGTSTP, "SIGTSTP"},   {SIGTTIN, "SIGTTIN"},
-    {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGXCPU, "SIGXCPU"},   {SIGXFSZ, "SIGXFSZ"},
-    {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGWINCH, "SIGWINCH"}, {SIGIO, "SIGIO"},
+    {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},     {SIGILL, "SIGILL"},
+    {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},       {SIGFPE, "SIGFPE"},
+    {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"},     {SIGUSR2, "SIGUSR2"},
+    {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},     {SIGXCPU, "SIGXCPU"},
+    {SIGXFSZ, "SIGXFSZ"}, {SIGIO, "SIGIO"},     {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"},
     {SIGSYS, "SIGSYS"},
 };
 
+std::string known_name(int signal) {
+  for (const auto& [number, name] : kSignalNames) {
+    if (number == signal) return name;
+  }
+  return {};
+}
+
 ExitStatus to_exit_status(int status) {
   if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), signal_name(WTERMSIG(status))};
-  return {WEXITSTATUS(status), {}};
+  const int code = WEXITSTATUS(status);
+  return {.code = code, .passed_on = known_name(code - 128)};
 }
 
 }  // namespace
@@ -39,10 +45,8 @@ std::vector<Reaped> reap() {
 }
 
 std::string signal_name(int signal) {
-  for (const auto& [number, name] : kSignalNames) {
-    if (number == signal) return name;
-  }
-  return "signal " + std::to_string(signal);
+  const std::string name = known_name(signal);
+  return name.empty() ? "signal " + std::to_string(signal) : name;
 }
 
 }  // namespace sitter
