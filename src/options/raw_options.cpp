@@ -10,6 +10,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/home_sign.hpp"
 #include "core/base/text.hpp"
 #include "options/suggestion.hpp"
 #include "sitter/limits.hpp"
@@ -67,9 +68,9 @@ std::string wrong_name(const std::string& text) {
 }
 
 std::string unexpanded(const std::string& path) {
-  return path.starts_with("~/") ? "no shell has expanded the ~ in " + shown_value(path) +
-                                      ": write the path of the home directory in its place"
-                                : std::string();
+  return has_home_sign(path) ? "no shell has expanded the ~ in " + shown_value(path) +
+                                   ": write the path of the home directory in its place"
+                             : std::string();
 }
 
 void declare_server(CLI::App& app, RawOptions& raw) {

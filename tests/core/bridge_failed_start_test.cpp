@@ -1,3 +1,4 @@
+#include "core/base/home_sign.hpp"
 #include "support/respawn_script.hpp"
 
 namespace sitter {
@@ -100,6 +101,27 @@ TEST_F(BridgeFailedStartTest, ATildeInTheCommandItselfIsNamedAndAnotherIsNot) {
   start_finds_no_command(1);
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
               HasSubstr("; no shell has expanded the ~ in '~/bin/server': "));
+}
+
+TEST(HomeSign, StandsWhereAShellWouldExpandIt) {
+  for (const char* argument : {"~/x", "~root/x.sh", "--config=~/x.json", "~/My Files/x"}) {
+    EXPECT_TRUE(has_home_sign(argument)) << argument;
+  }
+  for (const char* argument : {"", "~", "a~/b", "~5", "x=~", "~*/x"}) {
+    EXPECT_FALSE(has_home_sign(argument)) << argument;
+  }
+  EXPECT_TRUE(has_home_sign("exec \"~/x\"", true));
+  EXPECT_FALSE(has_home_sign("~/x --stdio", true));
+  EXPECT_FALSE(has_home_sign("A=~/a ~/x", true));
+}
+
+TEST_F(BridgeFailedStartTest, ATildeThatTheShellOfTheServerExpandsIsNotNamed) {
+  config.command = "sh";
+  config.arguments = {"-c", "~/srv.sh"};
+  client(initialize(0));
+  dies(1, 2);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              Not(HasSubstr("no shell has expanded")));
 }
 
 TEST_F(BridgeFailedStartTest, AnUnknownVersionIsAFailedStart) {
