@@ -346,13 +346,16 @@ TEST_F(BridgeOwnOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
 }
 
 TEST_F(BridgeOwnOpeningTest, AServerThatDoesNotWriteLinesIsToldSo) {
+  const std::string rule = "and over stdio each message of MCP is one line (the first is ";
   const std::pair<std::string, std::string> rows[] = {
-      {"{",
-       "it writes JSON over several lines, and over stdio each message of MCP is one line (its "
-       "first line is {)"},
+      {"{", "it writes JSON over several lines, " + rule + "{)"},
+      {"{ ", "it writes JSON over several lines, " + rule + "{)"},
+      {R"json({"jsonrpc":"2.0",)json",
+       "it writes JSON over several lines, " + rule + R"json({"jsonrpc":"2.0",))json"},
       {"Content-Length: 120",
-       "it writes headers as a language server does, and over stdio each "
-       "message of MCP is one line (its first line is Content-Length: 120)"}};
+       "it writes headers as a language server does, " + rule + "Content-Length: 120)"},
+      {"content-type: x",
+       "it writes headers as a language server does, " + rule + "content-type: x)"}};
   Generation gen = 1;
   for (const auto& [line, cause] : rows) {
     if (gen == 1) {
@@ -361,6 +364,7 @@ TEST_F(BridgeOwnOpeningTest, AServerThatDoesNotWriteLinesIsToldSo) {
       client(call(gen, "echo"));
     }
     done();
+    if (gen > 1) child(gen, "Starting...");
     child(gen, line);
     auto left = config.startup_timeout;
     if (gen == 1) {
@@ -374,6 +378,14 @@ TEST_F(BridgeOwnOpeningTest, AServerThatDoesNotWriteLinesIsToldSo) {
     EXPECT_THAT(done(), Contains(AllOf(HasSubstr("client "), HasSubstr(cause),
                                        Not(HasSubstr("more time")))));
   }
+}
+
+TEST_F(BridgeOwnOpeningTest, AServerThatEndsAfterHeadersIsToldSo) {
+  client(initialize(0));
+  for (const char* line : {"Content-Length: 5", ""}) child(1, line);
+  dies(1, 0);
+  EXPECT_THAT(client_got(),
+              ElementsAre(HasSubstr("; it writes headers as a language server does")));
 }
 
 TEST_F(BridgeOwnOpeningTest, AServerThatIsTakenDownDoesNotTimeOutOnceMore) {

@@ -3,10 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/ascii.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/child/child_lifecycle.hpp"
 
 namespace sitter {
+namespace {
+
+bool is_header(std::string_view line) {
+  const std::string start = ascii_lower(line.substr(0, 20));
+  return start.starts_with("content-length:") || start.starts_with("content-type:");
+}
+
+/// Whether an object begins on this line, and ends on another.
+bool is_beginning_of_json(std::string_view line) {
+  return line.starts_with('{') && std::string_view("{[,:").find(line.back()) != line.npos;
+}
+
+}  // namespace
 
 History::Life History::Life::of(const ChildLifecycle& child, Milliseconds age) {
   return {child.gen(), child.pid(), child.started().wall, age, {}};
@@ -90,6 +105,11 @@ bool History::add_noise(Generation gen, std::string_view text, bool is_echo) {
   if (is_first) noise_ = {gen, 0, brief(text, 200)};
   ++noise_->line_count;
   noise_->is_echo |= is_echo;
+  if (noise_->split_line.empty()) {
+    const std::string_view line = json_trimmed(text);
+    noise_->has_headers = is_header(line);
+    if (noise_->has_headers || is_beginning_of_json(line)) noise_->split_line = brief(line, 200);
+  }
   return is_first;
 }
 

@@ -60,6 +60,9 @@ class History {
     std::string first_line;
     /// The child sends back what it is sent.
     bool is_echo = false;
+    /// The first line that shows that a message takes several: a header, or the beginning of JSON.
+    std::string split_line = {};
+    bool has_headers = false;
   };
 
   /// A child is over. `was_candidate`: the child was to take the place of another child, which

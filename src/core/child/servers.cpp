@@ -135,12 +135,11 @@ std::string Servers::framing_clause(const Child& child) const {
            "must write nothing but messages of its own";
   }
   constexpr std::string_view kRule = "and over stdio each message of MCP is one line";
-  if (noise->first_line == "{") {
-    return fmt::format("it writes JSON over several lines, {} (its first line is {{)", kRule);
-  }
-  if (!ascii_lower(noise->first_line).starts_with("content-length:")) return {};
-  return fmt::format("it writes headers as a language server does, {} (its first line is {})",
-                     kRule, noise->first_line);
+  if (noise->split_line.empty()) return {};
+  return fmt::format(
+      "it writes {}, {} (the first is {})",
+      noise->has_headers ? "headers as a language server does" : "JSON over several lines", kRule,
+      noise->split_line);
 }
 
 bool Servers::is_idle() const {

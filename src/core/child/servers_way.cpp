@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/base/home_sign.hpp"
 #include "core/base/text.hpp"
 #include "core/child/servers.hpp"
 #include "core/wire/reply.hpp"
@@ -189,11 +190,16 @@ std::string Servers::start_hint(const Child& child, const ChildEnd& end) const {
            "(flush each message: python3 -u, sed -u, stdbuf -oL)";
   }
   if (end.reason != EndReason::not_executed && end.reason != EndReason::ended_in_opening) return {};
+  const auto& noise = history_.noise();
+  if (noise && noise->gen == child.gen() && noise->has_headers) return framing_clause(child);
   std::vector<std::string> words = config_.arguments;
   words.insert(words.begin(),
                config_.daemon_command.empty() ? config_.command : config_.daemon_command);
-  for (const std::string& word : words) {
-    if (!word.starts_with("~/")) continue;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    // sh -c, bash -lc
+    const bool is_code = i > 0 && words[i - 1].starts_with('-') && words[i - 1].ends_with('c');
+    if (!has_home_sign(word, is_code)) continue;
     return fmt::format(
         "no shell has expanded the ~ in '{}': write the path of the home directory in its place",
         brief(word, 200));
