@@ -298,6 +298,19 @@ TEST_F(SourceLookTest, OtherLinksAreFollowed) {
   EXPECT_EQ(look(), "app/b.py");
 }
 
+TEST_F(SourceLookTest, FilesBesideTheFileBehindALinkCount) {
+  save("real/server.py", -hours(1));
+  save("real/lib/a.py", -hours(1));
+  save("app/b.py", -hours(1));
+  link("../real/server.py", "app/linked.py", -hours(1));
+  start("app/linked.py");
+  EXPECT_EQ(look(), "");
+  save("app/b.py", seconds(40));
+  EXPECT_EQ(look(), "app/b.py");
+  save("real/lib/a.py", seconds(50));
+  EXPECT_EQ(look(), "real/lib/a.py");
+}
+
 TEST_F(SourceLookTest, ALinkThatLeadsElsewhereHasChanged) {
   save("lib/a.py", -hours(1));
   save("b.py", -hours(1));

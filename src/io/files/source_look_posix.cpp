@@ -15,10 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the ending stands for itself in a pattern.
-bool is_plain(const std::string& ending) {
-  return ending.size() > 1 && ending.find_first_of("*?[\\/") == ending.npos;
-}
+/// Whether the text stands for itself in a pattern.
+bool is_plain(const std::string& text) { return text.find_first_of("*?[\\") == text.npos; }
 
 }  // namespace
 
@@ -38,11 +36,18 @@ SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, Wall
       seen_.emplace(behind.path, Stamp{behind.mtime, behind.size, behind.inode});
     }
   }
-  if (!own.interpreter || !is_plain(ending_)) return;
+  if (!own.interpreter || ending_.size() <= 1 || !is_plain(ending_)) return;
   add_arguments(request);
   // A script in the root of the file system has no folder of its own.
   const std::string folder = parent_of(script);
-  if (!folder.empty()) filter_.emplace(std::vector<std::string>{"*" + ending_}, folder);
+  if (folder.empty()) return;
+  std::vector<std::string> patterns{"*" + ending_};
+  // Most interpreters read the modules beside the file to which a link leads.
+  const std::string behind_link = parent_of(fs::canonical(script, error).native());
+  if (!behind_link.empty() && is_plain(behind_link) && !is_at_or_below(behind_link, folder)) {
+    patterns.push_back(behind_link + "/**/*" + ending_);
+  }
+  filter_.emplace(patterns, folder);
 }
 
 void SourceLook::add_arguments(const LaunchRequest& request) {
@@ -83,9 +88,11 @@ void SourceLook::begin_round() {
   // time of the file.
   if (seen_.size() > limits::kSourceFilesMax) seen_.clear();
   if (!filter_) return;
-  if (!has_read_ignore_files_) read_ignore_files_above(filter_->base(), *filter_);
-  folders_.assign({filter_->base()});
-  folder_count_ = 1;
+  for (const std::string& root : filter_->roots()) {
+    if (!has_read_ignore_files_) read_ignore_files_above(root, *filter_);
+    folders_.push_back(root);
+  }
+  folder_count_ = folders_.size();
 }
 
 bool SourceLook::go_on(WallTime now) {
