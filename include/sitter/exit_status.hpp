@@ -10,7 +10,7 @@ struct ExitStatus {
   /// The exit code, or 128 + the signal's number, as a shell would report it.
   int code = 0;
   /// The name of the signal that ended the child, such as "SIGSEGV"; empty if no signal did.
-  std::string signal;
+  std::string signal = {};
   /// Where the core dump of a crash is, or what must be done to get one: a sentence without a full
   /// stop. Empty if there is nothing to say.
   std::string core = {};

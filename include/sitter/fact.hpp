@@ -58,7 +58,7 @@ struct ChildStarted {
 /// `reason` is a sentence for a person, without a full stop.
 struct ChildStartFailed {
   Generation gen = kNoGeneration;
-  std::string reason;
+  std::string reason = {};
   /// The program file is still open for writing; a later start may succeed.
   bool is_file_busy = false;
   /// No file has the name of the command; a build may bring it.
