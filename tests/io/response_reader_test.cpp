@@ -323,21 +323,6 @@ TEST_F(ResponseReaderTest, ABodyThatCameCompressedIsRead) {
   EXPECT_THAT(told(), ElementsAre("200", "body abc"));
 }
 
-TEST_F(ResponseReaderTest, ACompressedBodyOfSeveralMembersIsReadAsOne) {
-  for (const char* behind : {"", "no member"}) {
-    for (const bool is_bytewise : {false, true}) {
-      const std::string text = compressed("gzip", kGzip + kGzip + behind);
-      EXPECT_EQ(is_bytewise ? feed_bytewise(text) : reader_.feed(text), State::complete)
-          << reader_.complaint();
-      EXPECT_EQ(body_, "hello hello hellohello hello hello");
-      body_.clear();
-      reader_.begin();
-    }
-  }
-  EXPECT_EQ(reader_.feed(compressed("gzip", kGzip + kGzip.substr(0, 15))), State::failed);
-  EXPECT_THAT(reader_.complaint(), HasSubstr("ends too early"));
-}
-
 TEST_F(ResponseReaderTest, ACompressedBodyThatIsBrokenFails) {
   for (const auto& [encoding, body, complaint] :
        {std::tuple("gzip", std::string("abc"), "is broken"),

@@ -6,7 +6,6 @@
 #include <boost/beast/zlib/inflate_stream.hpp>
 #include <initializer_list>
 #include <optional>
-#include <utility>
 
 #include "io/http/response_reader.hpp"
 
@@ -16,9 +15,6 @@ namespace {
 namespace zlib = boost::beast::zlib;
 
 constexpr std::size_t kPiece = 64 * limits::kKiB;
-
-/// The checksum and the size behind each member.
-constexpr std::size_t kGzipTrailer = 8;
 
 bool is_one_of(std::string_view encoding, std::initializer_list<std::string_view> names) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
@@ -84,51 +80,36 @@ ContentDecoder::~ContentDecoder() = default;
 
 bool ContentDecoder::feed(std::string_view bytes,
                           const std::function<bool(std::string_view)>& take) {
-  std::string held;
-  while (!is_complete_) {
-    if (is_in_head_) {
-      head_ += bytes;
-      // The trailer of a member stands before the head of the next.
-      const std::size_t before = is_further_member_ ? kGzipTrailer : 0;
-      if (head_.size() <= before) return true;
-      const std::string_view head = std::string_view(head_).substr(before);
-      const auto size = is_gzip_ ? gzip_head_size(head) : zlib_head_size(head);
-      if (!size) {
-        is_in_head_ = false;
-        return is_complete_ = is_further_member_;
-      }
-      if (*size == 0) return head_.size() <= limits::kHttpHeadMax;
-      is_in_head_ = false;
-      has_frame_ = *size != head.npos;
-      held = std::exchange(head_, {});
-      bytes = std::string_view(held).substr(has_frame_ ? before + *size : 0);
-    }
-    zlib::z_params params;
-    params.next_in = bytes.data();
-    params.avail_in = bytes.size();
-    while (true) {
-      params.next_out = inflation_->piece.data();
-      params.avail_out = kPiece;
-      boost::beast::error_code error;
-      inflation_->stream.write(params, zlib::Flush::sync, error);
-      const bool is_end = error == zlib::error::end_of_stream;
-      const bool needs_more = error == zlib::error::need_buffers;
-      if (error && !is_end && !needs_more) return false;
-      const std::size_t size = kPiece - params.avail_out;
-      if (size > 0 && !take({inflation_->piece.data(), size})) return true;
-      if (needs_more) return true;
-      if (is_end) break;
-    }
-    is_complete_ = !is_gzip_;
-    is_in_head_ = is_further_member_ = is_gzip_;
-    inflation_->stream.reset();
-    bytes = bytes.substr(bytes.size() - params.avail_in);
+  if (is_in_head_) {
+    head_ += bytes;
+    const auto size = is_gzip_ ? gzip_head_size(head_) : zlib_head_size(head_);
+    if (!size) return false;
+    if (*size == 0) return head_.size() <= limits::kHttpHeadMax;
+    is_in_head_ = false;
+    has_frame_ = *size != head_.npos;
+    bytes = std::string_view(head_).substr(has_frame_ ? *size : 0);
   }
+  zlib::z_params params;
+  params.next_in = bytes.data();
+  params.avail_in = bytes.size();
+  while (!is_complete_) {
+    params.next_out = inflation_->piece.data();
+    params.avail_out = kPiece;
+    boost::beast::error_code error;
+    inflation_->stream.write(params, zlib::Flush::sync, error);
+    is_complete_ = error == zlib::error::end_of_stream;
+    const bool needs_more = error == zlib::error::need_buffers;
+    if (error && !is_complete_ && !needs_more) return false;
+    const std::size_t size = kPiece - params.avail_out;
+    if (size > 0 && !take({inflation_->piece.data(), size})) return true;
+    if (needs_more) break;
+  }
+  head_.clear();
   return true;
 }
 
 bool ContentDecoder::end(const std::function<bool(std::string_view)>& take) {
-  if (is_in_head_) return head_.size() <= (is_further_member_ ? kGzipTrailer : 0);
+  if (is_in_head_) return head_.empty();
   // The library sees the end of the last block only if something stands behind it.
   if (!has_frame_) feed(std::string_view("\0\0\0\0", 4), take);
   return is_complete_;

@@ -8,10 +8,9 @@
 
 namespace sitter {
 
-/// Reads a body that came compressed although nobody had asked for that: gzip (RFC 1952, with any
-/// number of members), or deflate (RFC 1950, and without its frame, as some servers send it). The
-/// checksums are not compared, since TCP and TLS have their own. What stands behind the end is
-/// ignored.
+/// Reads a body that came compressed although nobody had asked for that: gzip (RFC 1952), or
+/// deflate (RFC 1950, and without its frame, as some servers send it). The checksums are not
+/// compared, since TCP and TLS have their own. What stands behind the end is ignored.
 class ContentDecoder {
  public:
   /// `encoding`: the value of the header Content-Encoding.
@@ -38,7 +37,6 @@ class ContentDecoder {
   bool is_in_head_ = true;
   bool has_frame_ = true;
   bool is_complete_ = false;
-  bool is_further_member_ = false;
   std::string head_;  // as long as it is not whole
 };
 
