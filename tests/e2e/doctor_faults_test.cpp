@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Fault{{"--raw-answer",
                R"json(tools/list={"jsonrpc":"2.0","id":%ID%,"result":{"tools":7}})json"},
-              "the result has no list 'tools'"},
+              "tools is not of type array"},
         Fault{{"--raw-answer", R"json(tools/list={"jsonrpc":"2.0","id":%ID%,"result":{"a":)json" +
                                    std::string(1000, '[') + std::string(1000, ']') + "}}"},
               "nested too deeply"},
