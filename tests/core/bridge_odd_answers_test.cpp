@@ -77,6 +77,16 @@ TEST_F(BridgeOddAnswersTest, AnErrorWithoutAnIdAnswersInitialize) {
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(), HasSubstr("bad request"));
 }
 
+TEST_F(BridgeOddAnswersTest, APartOfAnAnswerIsNone) {
+  client(initialize(0));
+  done();
+  for (const char* const line : {"{", R"json("jsonrpc": "2.0",)json", R"json("result": {})json",
+                                 R"json({"jsonrpc":"2.0","result":{)json", "}"}) {
+    child(1, line);
+  }
+  EXPECT_THAT(done(), Each(HasSubstr("log")));
+}
+
 TEST_F(BridgeOddAnswersTest, AnAnswerWhoseIdIsNoneAnswersTheOnlyRequestThatIsOpen) {
   open_session();
   client(call(1, "echo"));

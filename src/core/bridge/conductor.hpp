@@ -167,6 +167,7 @@ class Conductor {
   bool is_owed(Child& child, const Message& message);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   ClientRequest* only_request(const Child& child, bool is_about_request);
+  std::string only_id(const Child& child);
 
   // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);

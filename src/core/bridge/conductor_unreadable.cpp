@@ -73,10 +73,13 @@ void Conductor::on_part(const Part& part) {
     on_child_message(*child, *message, part.line);
     return;
   }
-  const std::string what = reader_.defect().what;
+  const Defect defect = reader_.defect();
   const std::string_view object = part.line.text();
   add_noise(*child, object);
-  if (looks_like_answer(object)) answer_unreadable(*child, lenient_id(object), what);
+  if (!looks_like_answer(object)) return;
+  const std::string_view id = lenient_id(object);
+  const bool is_named = !id.empty() || defect.kind != Defect::Kind::not_json_rpc;
+  answer_unreadable(*child, is_named ? std::string(id) : only_id(*child), defect.what);
 }
 
 void Conductor::on(const fact::ChildLineTooLong& fact) {
@@ -96,9 +99,9 @@ void Conductor::on(const fact::ChildLineTooLong& fact) {
 }
 
 void Conductor::answer_unreadable(Child& child, std::string_view id, std::string_view what) {
-  const bool is_named = id.starts_with('"') || is_json_number(id);
+  if (id.empty()) return;
   if (child.handshake.state() == Handshake::State::opening &&
-      (!is_named || same_id(id, child.handshake.opening_id()))) {
+      same_id(id, child.handshake.opening_id())) {
     std::string why = fmt::format("its answer to initialize could not be read: {}", what);
     if (ClientRequest* const asked = desk_.asked_opening()) {
       news_.answer_opening_ourselves(*asked, why, servers_.ring().last_words(child.gen()));
@@ -106,8 +109,7 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
     child.life.take_down(EndReason::opening_refused, std::move(why), servers_.ladder(), now_, out_);
     return;
   }
-  ClientRequest* const request =
-      is_named ? servers_.find_sent(child, id) : only_request(child, false);
+  ClientRequest* const request = servers_.find_sent(child, id);
   if (request == nullptr) return;
   if (request->state == RequestState::cancelled) {
     desk_.requests().take(*request);
@@ -164,6 +166,13 @@ ClientRequest* Conductor::only_request(const Child& child, bool is_about_request
   const auto open = desk_.requests().at_child(child.gen());
   const bool is_clear = is_about_request || !child.notified_before;
   return is_clear && open.size() == 1 ? open.front() : nullptr;
+}
+
+/// The raw id of what such an answer answers; empty if that is not clear.
+std::string Conductor::only_id(const Child& child) {
+  if (child.handshake.state() == Handshake::State::opening) return child.handshake.opening_id();
+  const ClientRequest* const request = only_request(child, false);
+  return request == nullptr ? std::string() : std::string(request->id());
 }
 
 /// The server could not read a request, and does not say which. If only one is open, it is that
