@@ -146,8 +146,8 @@ std::vector<Case> cases_of(const Options& options) {
   const auto small = child(kSmallResult);
   const auto echo = tool({"/bin/echo", "-n", "{text}"});
   const auto gone = daemon_that_goes_away(options.absence);
-  const auto resident = [](std::string_view when_idle) {
-    return std::vector{when_idle, {}, "as when idle"sv, {}, "as when idle"sv};
+  const auto resident = [](std::string_view after_call) {
+    return std::vector{after_call, {}, ""sv, {}, "as after one call"sv, {}, "as after one call"sv};
   };
 
   const auto of_large = [&](std::string_view what, const std::function<Server()>& server) {
