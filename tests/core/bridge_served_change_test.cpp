@@ -10,6 +10,17 @@ namespace {
 /// Which of the changes a server runs, whoever has built them.
 class BridgeServedChangeTest : public BridgeFreshCodeTest {
  protected:
+  /// Serves a script that somebody else builds from TypeScript, and was built some time ago.
+  void open_built_script() {
+    without_build();
+    config.built_endings = {".ts"};
+    config.needs_no_build = true;
+    binary.path = "/srv/dist/server.js";
+    binary.interpreter.emplace();
+    binary.modified = now.wall;
+    time_passes(seconds(5));
+    open();
+  }
   /// A change that nobody builds leads to the next child.
   void reloads(Generation& gen) {
     time_passes(milliseconds(300));
@@ -77,14 +88,7 @@ TEST_F(BridgeServedChangeTest, ARestartRunsNoSourceThatSomebodyElseBuilds) {
 }
 
 TEST_F(BridgeServedChangeTest, AFolderThatIsGoneHasNoSourcesOfAScriptThatSomebodyElseBuilds) {
-  without_build();
-  config.built_endings = {".ts"};
-  config.needs_no_build = true;
-  binary.path = "/srv/dist/server.js";
-  binary.interpreter.emplace();
-  binary.modified = now.wall;
-  time_passes(seconds(5));
-  open();
+  open_built_script();
   Generation gen = 1;
   changes("moved-away/");
   reloads(gen);
@@ -141,14 +145,7 @@ TEST_F(BridgeServedChangeTest, ANewFileOfTheServerHoldsWhatSomebodyElseHasBuilt)
 }
 
 TEST_F(BridgeServedChangeTest, WithoutAFileThatShowsABuildTheNextStartButOneHasIt) {
-  without_build();
-  config.built_endings = {".ts"};
-  config.needs_no_build = true;
-  binary.path = "/srv/dist/server.js";
-  binary.interpreter.emplace();
-  binary.modified = now.wall;
-  time_passes(seconds(5));
-  open();
+  open_built_script();
   saves("a.ts");
   opens(2);
   dies(1, 0);

@@ -100,8 +100,7 @@ std::optional<std::string> kept_of(const Kind& kind, Revision revision, std::str
   if (!has_json_grammar(raw)) {
     findings.add(
         "it is not valid JSON (in Python, allow_nan=False finds the place), {}; mcp-sitter leaves "
-        "the {} "
-        "out",
+        "the {} out",
         kDropped, kind.word);
     return std::nullopt;
   }
