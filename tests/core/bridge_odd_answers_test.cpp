@@ -148,6 +148,11 @@ TEST_F(BridgeOddAnswersTest, OtherMembersAreLeftOutOfAnOpening) {
   done();
   child(1, with(result(0, server.opening()), R"json(,"time":3)json"));
   EXPECT_THAT(client_got(), ElementsAre(Not(HasSubstr("time"))));
+  client(initialized());
+  opens(1);
+  client(call(1, "echo"));
+  child(1, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("throws such an answer away: time"));
 }
 
 TEST_F(BridgeOddAnswersTest, WithoutLintOtherMembersOfAnOpeningPass) {

@@ -144,9 +144,14 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   };
   const auto before = child.handshake.state();
   if (message.has_others && config_.lints) {
-    news_.on_finding(others_finding(line.text()));
+    const bool is_opening = before == Handshake::State::opening;
+    if (is_opening) {
+      news_.on_opening_finding(others_finding(line.text()));
+    } else {
+      news_.on_finding(others_finding(line.text()));
+    }
     // Other members pass, since some clients ignore what they do not know.
-    if (message.has_null_method || before == Handshake::State::opening) {
+    if (message.has_null_method || is_opening) {
       take_respelled(child, without_others(message));
       return;
     }

@@ -258,6 +258,7 @@ Revision News::revision() const {
 void News::lint_opening(std::string_view result) {
   if (!lints_.is_on()) return;
   std::vector<std::string> findings;
+  if (!in_opening_.empty()) findings.push_back(std::exchange(in_opening_, {}));
   for (const std::string& place :
        without_nulls(Revision::session, "InitializeResult", result).places) {
     findings.push_back(fmt::format(

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/orders.hpp"
@@ -69,6 +70,9 @@ class News {
   void on_reload_held();
   /// The server does what clients do not take.
   void on_finding(std::string finding);
+  /// The same about an opening that `lint_opening` looks at next.
+  void on_opening_finding(std::string finding) { in_opening_ = std::move(finding); }
+
   void lint_opening(std::string_view result);
   /// Lints a result, or a notification as a whole.
   void lint_answer(const Child& child, const ClientRequest& request, std::string_view result);
@@ -209,6 +213,8 @@ class News {
   bool has_timeout_news_ = false;
   Catalogs catalogs_;
   Lints lints_;
+  std::string in_opening_;
+
   FineItems fine_items_;
   bool has_list_news_ = false;
   OldCode old_code_;
