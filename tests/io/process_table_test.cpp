@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <future>
+#include <thread>
 
 #include "io/process/process_unit.hpp"
 #include "process_support.hpp"
@@ -10,6 +15,8 @@ namespace sitter {
 namespace {
 
 using testing::Child;
+using ::testing::Contains;
+using ::testing::Field;
 using testing::read_line;
 using testing::shell;
 using ::testing::SizeIs;
@@ -53,6 +60,33 @@ TEST(ProcessTable, KnowsThisProcess) {
   EXPECT_EQ(self->user, static_cast<long>(geteuid()));
   EXPECT_FALSE(self->zombie);
   EXPECT_EQ(working_directory_of(getpid()), std::filesystem::current_path().string());
+}
+
+TEST(ProcessTable, AFamilyIsAProcessAndItsDescendants) {
+  Child child("sh", shell("(setsid sh -c 'echo $$; exec sleep 1000'; true) & wait"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  const long detached = std::stol(read_line(child->output));
+  const auto family = families_of({child.pid()});
+  EXPECT_THAT(family, Contains(Field("pid", &ProcessRecord::pid, child.pid())));
+  EXPECT_THAT(family, Contains(Field("pid", &ProcessRecord::pid, detached)));
+  if (access("/proc/thread-self/children", R_OK) == 0) {
+    EXPECT_THAT(family, SizeIs(3));
+  }
+  kill(static_cast<pid_t>(detached), SIGKILL);
+}
+
+TEST(ProcessTable, AFamilyIsThatOfEachThread) {
+  std::promise<long> started;
+  std::promise<void> seen;
+  std::thread other([&] {
+    const Child child("sleep", {"1000"});
+    started.set_value(child.started() ? child.pid() : 0);
+    seen.get_future().wait();
+  });
+  const long pid = started.get_future().get();
+  EXPECT_THAT(families_of({getpid()}), Contains(Field("pid", &ProcessRecord::pid, pid)));
+  seen.set_value();
+  other.join();
 }
 
 /// The mark that a process shows after it has executed `command`.

@@ -24,9 +24,10 @@ inline constexpr int kKeeperStartsMax = 10;
 /// another keeper. The keeper holds none of the bridge's descriptors, so that a client sees the end
 /// of the bridge's output when the bridge ends.
 ///
-/// Every two seconds, while a child is known, the keeper looks at the processes. It does so because
-/// a session that a descendant of the child opened can no longer be found when the process between
-/// them has ended. Sessions that were opened after the last look are found by their mark.
+/// Every two seconds, while a child is known, the keeper looks at the families of bridge and child.
+/// It does so because a session that a descendant of the child opened can no longer be found when
+/// the process between them has ended. Sessions that were opened after the last look are found by
+/// their mark.
 class Keeper {
  public:
   /// Forks the keeper. Start the first keeper before the first thread and before much memory is

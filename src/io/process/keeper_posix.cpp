@@ -22,8 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A process that leaves its session between two looks is found by its mark. A look costs a few
-/// milliseconds.
+/// A process that leaves its session between two looks is found by its mark.
 constexpr std::chrono::milliseconds kLookInterval = 2s;
 
 /// If no unit is left, the keeper only has to notice the end of its pipe.

@@ -61,6 +61,10 @@ bool lists_processes();
 /// Every process that this process may see. Takes less than a millisecond for a hundred processes.
 std::vector<ProcessRecord> all_processes();
 
+/// These processes and their descendants, or every process where the system does not tell the
+/// children of a process. A process whose parent ends meanwhile may be missing.
+std::vector<ProcessRecord> families_of(std::vector<long> pids);
+
 /// False if no process, process group or session has this number. True if the system does not tell.
 /// Costs the same however many processes there are.
 bool is_number_in_use(long number);

@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -12,6 +13,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <string_view>
 
 #include "io/process/process_table.hpp"
@@ -25,6 +28,9 @@ constexpr std::size_t kArgumentsMax = 64 * 1024;
 /// More than any file of a process that has a bounded size. `stat` has about 300 bytes.
 constexpr std::size_t kFileMax = 8 * 1024;
 constexpr std::size_t kStatMax = 1024;
+
+/// Nine thousand children of a thread, each with its number and a space.
+constexpr std::size_t kChildrenMax = 64 * 1024;
 
 // The kernel appends this to the name of a running file that was deleted.
 constexpr std::string_view kDeleted = " (deleted)";
@@ -69,8 +75,26 @@ std::string read_link(const std::string& path) {
   return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
 }
 
-struct DirectoryCloser {
-  void operator()(DIR* directory) const { closedir(directory); }
+/// The entries of a folder of /proc that are numbers: processes, or threads.
+class NumberedEntries {
+ public:
+  explicit NumberedEntries(const std::string& path) : directory_(opendir(path.c_str())) {}
+
+  int descriptor() const { return dirfd(directory_.get()); }
+
+  std::optional<long> next() const {
+    while (const dirent* entry = directory_ ? readdir(directory_.get()) : nullptr) {
+      const long number = std::strtol(entry->d_name, nullptr, 10);
+      if (number > 0) return number;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Closer {
+    void operator()(DIR* directory) const { closedir(directory); }
+  };
+  std::unique_ptr<DIR, Closer> directory_;
 };
 
 /// The fields of /proc/PID/stat behind the name, which may contain any character (proc(5)).
@@ -174,12 +198,28 @@ bool lists_processes() { return read_link("/proc/self") == std::to_string(getpid
 std::vector<ProcessRecord> all_processes() {
   std::vector<ProcessRecord> processes;
   if (!lists_processes()) return processes;
-  std::unique_ptr<DIR, DirectoryCloser> directory(opendir("/proc"));
-  if (!directory) return processes;
-  while (const dirent* entry = readdir(directory.get())) {
-    long pid = std::strtol(entry->d_name, nullptr, 10);
-    if (pid <= 0) continue;
-    if (auto record = read_record(dirfd(directory.get()), pid)) processes.push_back(*record);
+  const NumberedEntries list("/proc");
+  while (const auto pid = list.next()) {
+    if (auto record = read_record(list.descriptor(), *pid)) processes.push_back(*record);
+  }
+  return processes;
+}
+
+std::vector<ProcessRecord> families_of(std::vector<long> pids) {
+  // A kernel may be built without these files.
+  if (access("/proc/thread-self/children", R_OK) != 0) return all_processes();
+  std::vector<ProcessRecord> processes;
+  std::set<long> seen;
+  for (std::size_t next = 0; next < pids.size(); ++next) {
+    const long pid = pids[next];
+    if (!seen.insert(pid).second) continue;
+    if (auto record = find_process(pid)) processes.push_back(*record);
+    const NumberedEntries threads(proc_path(pid, "task"));
+    while (const auto thread = threads.next()) {
+      std::istringstream children(
+          read_file(pid, fmt::format("task/{}/children", *thread).c_str(), kChildrenMax));
+      for (long child = 0; children >> child;) pids.push_back(child);
+    }
   }
   return processes;
 }

@@ -136,6 +136,9 @@ std::vector<ProcessRecord> all_processes() {
   return processes;
 }
 
+// One call lists them all.
+std::vector<ProcessRecord> families_of(std::vector<long>) { return all_processes(); }
+
 bool is_number_in_use(long) { return true; }
 
 std::optional<ProcessRecord> find_process(long pid) {

@@ -72,7 +72,7 @@ std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_t
 /// counts as part of the youngest child that is older than the orphan, since an older child is
 /// about to end.
 ///
-/// Each call lists the processes anew, and remembers which sessions belong to the unit. So members
+/// Each call lists processes anew, and remembers which sessions belong to the unit. So members
 /// are still known after a process between them and the leader has ended. Zombies are not members.
 /// Only members start members, so when two lists in a row have shown none, none is sought again.
 ///
@@ -99,13 +99,16 @@ class ProcessUnit {
   /// before its signal is not in the result.
   std::vector<Signalled> signal(UnitSignal signal, const std::vector<long>& not_ours);
 
-  /// Remembers the present members for later calls.
+  /// Remembers the present members for later calls. Costs the same however many other processes
+  /// there are.
   void look(const std::vector<long>& not_ours);
 
  private:
   using Table = std::unordered_map<long, ProcessRecord>;
 
   std::vector<ProcessRecord> scan(const std::vector<long>& not_ours);
+  std::vector<ProcessRecord> members_in(const Table& table,
+                                        const std::vector<long>& not_ours) const;
   bool is_member_by_itself(const ProcessRecord& process, const Table& table) const;
   bool is_adopted_member(const ProcessRecord& orphan, const Table& table) const;
   std::vector<Signalled> signal_group(int number);

@@ -157,6 +157,27 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   if (is_gone || (is_session_only() && !is_number_in_use(leader_))) return {};
   Table table;
   for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
+  known_ = members_in(table, not_ours);
+  // Without free file descriptors, nothing can be listed, not even the adopter.
+  empty_scans_ = known_.empty() && table.contains(adopter_.pid) ? empty_scans_ + 1 : 0;
+  return known_;
+}
+
+void ProcessUnit::look(const std::vector<long>& not_ours) {
+  Table table;
+  // Those that the list may have missed.
+  for (const ProcessRecord& known : known_) {
+    const auto process = find_process(known.pid);
+    if (process && is_same(*process, known)) table.emplace(known.pid, *process);
+  }
+  for (const ProcessRecord& process : families_of({adopter_.pid, leader_})) {
+    table.emplace(process.pid, process);
+  }
+  known_ = members_in(table, not_ours);
+}
+
+std::vector<ProcessRecord> ProcessUnit::members_in(const Table& table,
+                                                   const std::vector<long>& not_ours) const {
   auto leader = table.find(leader_);
   bool number_reused = leader != table.end() && leader->second.start != leader_start_;
   auto is_of_stranger = [&](long session) {
@@ -199,20 +220,16 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
     for (long passed : way) sides[passed] = side;
   }
 
-  known_.clear();
+  std::vector<ProcessRecord> members;
   for (const auto& [pid, process] : table) {
-    if (sides[pid] == Side::member && !process.zombie) known_.push_back(process);
+    if (sides[pid] == Side::member && !process.zombie) members.push_back(process);
   }
-  // Without free file descriptors, nothing can be listed, not even the adopter.
-  empty_scans_ = known_.empty() && table.contains(adopter_.pid) ? empty_scans_ + 1 : 0;
-  std::sort(known_.begin(), known_.end(), [&](const ProcessRecord& a, const ProcessRecord& b) {
+  std::sort(members.begin(), members.end(), [&](const ProcessRecord& a, const ProcessRecord& b) {
     if ((a.pid == leader_) != (b.pid == leader_)) return a.pid == leader_;
     return a.start != b.start ? a.start < b.start : a.pid < b.pid;
   });
-  return known_;
+  return members;
 }
-
-void ProcessUnit::look(const std::vector<long>& not_ours) { scan(not_ours); }
 
 std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
   std::vector<ProcessInfo> result;
