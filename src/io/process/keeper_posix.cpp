@@ -106,6 +106,7 @@ class KeptUnits {
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
       units.look();
+      platform::give_back_program();
       continue;
     }
     Record record{};
