@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "demo/interruption.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

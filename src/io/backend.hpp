@@ -46,7 +46,7 @@ class Backend {
 
   /// Ignores orders about the client, the log and the end.
   void carry_out(const Order& order, Now now);
-  /// Takes the exits of processes. To be called after each SIGCHLD.
+  /// Takes the exits of processes. To be called when children may have ended.
   void reap(Now now);
   /// Harmless when nothing is due.
   virtual void handle_timeout(Now) {}

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <utility>
 #include <variant>
@@ -17,7 +16,7 @@
 #include "io/process/reaper.hpp"
 #include "io/process/runners.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/system_signals.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -163,27 +162,22 @@ Fact Children::take_daemon(Generation gen, const Listens& listens) {
       remove_control_file(path);
       continue;
     }
-    FileDescriptor exit = platform::exit_of(record.pid);
-    auto taken = exit.is_open() ? OutputDrain::take(socket) : std::nullopt;
+    auto exit = ExitWatch::of(record.pid, loop_, signal_child_ended);
+    auto taken = exit ? OutputDrain::take(socket) : std::nullopt;
     if (!taken) continue;
     taken->daemon.pid = record.pid;
     Child& child = add(gen, std::move(taken->daemon), LoadedBinary(parts_.command));
     child.binary.on_taken(record.pid, record.started, record.binary);
     child.process->begin_error_with(std::move(taken->error));
     child.drain = std::move(taken->drain);
-    watch_exit(child, std::move(exit));
+    // The exit is looked for with those that are reaped.
+    child.exit = std::move(exit);
     if (parts_.keeper && !parts_.command.outlives_bridge) {
       parts_.keeper->child_started(gen, *process);
     }
     return fact::ChildStarted{gen, record.pid};
   }
   return fact::ChildStartFailed{gen, "no earlier session has started it"};
-}
-
-/// The exit is looked for with those that are reaped.
-void Children::watch_exit(Child& child, FileDescriptor exit) {
-  if (!exit.is_open()) return;
-  child.exit = std::make_unique<ExitWatch>(loop_, std::move(exit), [] { std::raise(SIGCHLD); });
 }
 
 std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallTime now) {
@@ -251,7 +245,9 @@ std::optional<Fact> Children::carry_out(const order::SignalUnit& order, WallTime
   const std::vector<long> others = not_of(order.gen);
   // A debugger reaps it first, and may take its time.
   if (order.how == order::SignalUnit::How::kill && tracer_of(unit.leader()) != 0) {
-    watch_exit(*child, platform::exit_of(unit.leader()));
+        if (auto exit = ExitWatch::of(unit.leader(), loop_, signal_child_ended)) {
+      child->exit = std::move(exit);
+    }
   }
   if (order.how == order::SignalUnit::How::look) {
     for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);

@@ -134,7 +134,7 @@ class Children {
   std::list<Child>::iterator at(Generation gen);
   Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
   Child& add(Generation gen, Launched&& process, LoadedBinary binary);
-  void watch_exit(Child& child, FileDescriptor exit);
+
   void leave_record(const Child& child) const;
   BinaryFacts look_at_file(Child& child) const;
   std::optional<OutputDrain> start_drain(const Launched& daemon) const;

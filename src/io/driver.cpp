@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,21 +12,19 @@
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
 #include "io/files/file_watch.hpp"
-#include "io/process/hangup.hpp"
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/stream/line_relay.hpp"
 #include "io/stream/message_framer.hpp"
 #include "io/stream/timer.hpp"
 #include "io/system/platform.hpp"
+#include "io/system/system_signals.hpp"
 #include "io/trace.hpp"
 #include "sitter/fact_queue.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
-
-using boost::system::error_code;
 
 /// A client that has closed our stdin may still read its owed answers. The bridge stops waiting for
 /// a client that takes nothing for this long. Official clients send SIGTERM 2 s after they have
@@ -77,12 +72,11 @@ class Driver::Loop {
         backend_(parts_.backend(backend_parts())),
         timer_(loop_, [this] { on_due(); }),
         end_{Timer(loop_, [this] { loop_.stop(); })},
-        signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
-        hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
+        signals_(loop_, signal_events()),
+
         start_{Timer(loop_, [this] { end_start(); })},
         work_{Timer(loop_, [this] { end_work(); })},
 
-        child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
                         [this] { turn([this] { feed(fact::ClientClosedOutput{}); }); }}),
@@ -92,8 +86,6 @@ class Driver::Loop {
                        {}}) {
     if (parts_.config.watches()) watch_files();
     client_output_.watch();
-    wait_for_signal();
-    wait_for_child_signal();
   }
 
   int run() {
@@ -261,39 +253,18 @@ class Driver::Loop {
     }
   }
 
-  void wait_for_signal() {
-    signals_.async_wait([this](error_code error, int signal) {
-      if (error) return;
+  SystemSignals::Events signal_events() {
+    SystemSignals::Events events;
+    events.on_stop = [this](int exit_code) {
       turn([&] {
-        if (signal == SIGUSR1) {
-          feed(fact::StatusAsked{});
-        } else {
-          stop(signal);
-        }
+        if (end_.is_on) end_.may_wait = false;
+        feed(fact::StopSignalled{exit_code});
       });
-      wait_for_signal();
-    });
-  }
-
-  void stop(int signal) {
-    if (end_.is_on) end_.may_wait = false;
-    feed(fact::StopSignalled{128 + signal});
-  }
-
-  void on_hangup(HangupSignals::Sender sender) {
-    if (sender == HangupSignals::Sender::system) {
-      stop(SIGHUP);
-    } else {
-      feed(fact::ReloadAsked{"SIGHUP"});
-    }
-  }
-
-  void wait_for_child_signal() {
-    child_signals_.async_wait([this](error_code error, int) {
-      if (error) return;
-      turn([this] { backend_->reap(now_); });
-      wait_for_child_signal();
-    });
+    };
+    events.on_reload = [this] { turn([this] { feed(fact::ReloadAsked{"SIGHUP"}); }); };
+    events.on_status = [this] { turn([this] { feed(fact::StatusAsked{}); }); };
+    events.on_child_ended = [this] { turn([this] { backend_->reap(now_); }); };
+    return events;
   }
 
   /// Tells the core when a queue to a child has crossed its bound. Returns false if none has.
@@ -404,14 +375,13 @@ class Driver::Loop {
   Timer timer_;
   std::optional<Instant> armed_for_;
   End end_;
-  boost::asio::signal_set signals_;
-  HangupSignals hangups_;
+  SystemSignals signals_;
+
   /// Null if nothing is watched.
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
   Start start_;
   Work work_;
-  boost::asio::signal_set child_signals_;
 
   // These come last, since they begin to work at once.
   StreamWriter client_output_;

@@ -13,7 +13,7 @@
 
 #include "io/process/launch.hpp"
 #include "io/process/launch_plan.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "probe/bridge_session.hpp"
 #include "probe/json_words.hpp"
 
@@ -78,8 +78,9 @@ bool BridgeSession::wait_for_line(Clock::time_point deadline) {
     if (output_text_.find('\n') != output_text_.npos) return true;
     if (!output_.is_open() || is_late) return false;
     // What has come by then was in time, however late this process looks.
-    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()),
-                               std::chrono::milliseconds::zero());
+    const auto left =
+        std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()),
+                 std::chrono::milliseconds::zero());
     is_late = left == std::chrono::milliseconds::zero();
     std::array<pollfd, 3> ends{pollfd{output_.number(), POLLIN, 0},
                                pollfd{error_.number(), POLLIN, 0},

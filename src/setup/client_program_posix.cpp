@@ -16,7 +16,7 @@
 
 #include "core/base/text.hpp"
 #include "io/process/launch_plan.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "setup/client_program.hpp"
 
 extern char** environ;

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "io/control/control_folder.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

@@ -16,7 +16,7 @@
 #include "io/control/control_server.hpp"
 #include "io/control/local_socket.hpp"
 #include "io/stream/timer.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {

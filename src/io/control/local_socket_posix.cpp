@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "io/control/local_socket.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

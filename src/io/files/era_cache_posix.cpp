@@ -18,7 +18,7 @@
 #include "core/base/text.hpp"
 #include "io/files/era_cache.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

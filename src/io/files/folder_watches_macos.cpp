@@ -20,7 +20,7 @@
 #include "io/files/ignore_files.hpp"
 #include "io/files/vnode_queue.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/startup.hpp"
 
 namespace sitter {

@@ -9,7 +9,7 @@
 #include "io/files/folder_watches.hpp"
 #include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

@@ -8,7 +8,7 @@
 #include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/files/source_look.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "io/files/ignore_files.hpp"
 #include "io/files/tree_reading.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "io/files/vnode_queue.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/signals.hpp"
 
 namespace sitter {

@@ -21,7 +21,7 @@
 #include "io/http/tcp_stream.hpp"
 #include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {

@@ -22,7 +22,7 @@
 #include "io/process/core_file.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/short_program.hpp"
 #include "sitter/bytes.hpp"
 

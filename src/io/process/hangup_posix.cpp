@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/process/hangup.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

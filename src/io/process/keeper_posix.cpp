@@ -13,7 +13,7 @@
 
 #include "io/control/control_folder.hpp"
 #include "io/process/keeper.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/signals.hpp"
 #include "io/system/startup.hpp"
 

@@ -19,7 +19,7 @@
 #include "io/process/launch.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/process_unit.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/signals.hpp"
 #include "io/system/startup.hpp"
 

@@ -13,7 +13,7 @@
 #include "io/control/control_folder.hpp"
 #include "io/control/local_socket.hpp"
 #include "io/process/output_drain.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/signals.hpp"
 #include "io/system/startup.hpp"
 

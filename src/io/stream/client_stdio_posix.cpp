@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "io/stream/client_stdio.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "io/stream/message_framer.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {

@@ -1,25 +1,11 @@
 #pragma once
 
-#include <sys/stat.h>
-
-#include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "io/system/file_descriptor.hpp"
-
-/// The few calls that differ between Linux and macOS. All of them but those that return a string or
-/// a pipe, or give back memory, may be used between fork and exec.
+/// What differs between systems, for code that runs on all of them.
 namespace sitter::platform {
-
-/// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
-/// the other side.
-extern const int kTcpSilenceOption;
 
 /// The folder below HOME in which programs keep the settings of a user: "/.config".
 extern const std::string_view kSettingsFolder;
@@ -27,59 +13,10 @@ extern const std::string_view kSettingsFolder;
 /// The folder below HOME in which programs keep what they can do without: "/.cache".
 extern const std::string_view kCacheFolder;
 
-struct Pipe {
-  FileDescriptor read_end;
-  FileDescriptor write_end;
-};
-
-/// Both ends are closed at an exec. Empty on failure, with the reason in errno.
-std::optional<Pipe> open_pipe();
-
-/// Makes the pipe hold more, if the system allows it.
-void enlarge_pipe(int descriptor);
-
-constexpr int kNoDescriptor = -1;
-
-/// Closes every descriptor from `first` on, at the latest at an exec; `kept` stays open until then.
-void close_from_at_exec(int first, int kept = kNoDescriptor);
-
-void close_from(int first);
-
-/// Makes the system kill this process when `parent` ends. False if `parent` has ended already.
-bool die_with_parent(int parent);
-
-/// Makes this process stop, traced by its parent, when the next program is loaded. False on
-/// failure, with the reason in errno.
-bool stop_at_exec();
-
-/// Ends the tracing of a child that has stopped at its exec. The child stays stopped, as by
-/// SIGSTOP.
-void detach_stopped(int pid);
-
 /// Makes this process the parent of descendants whose parents end. False if the system does not
 /// support this; then only processes of the child's session and their descendants belong to a
 /// child.
 bool become_subreaper();
-
-/// A descriptor that becomes readable when the process exits, whosever child it is. Closed if the
-/// process is gone or the system refuses.
-FileDescriptor exit_of(long pid);
-
-/// Sets the limit that `lock_limit_of` reads, for this process and all processes that it starts.
-/// Does nothing on systems without this limit, or if the system refuses to set it.
-void set_lock_limit(std::uint64_t limit);
-
-/// Whether the system itself has sent the signal, and not a process.
-bool is_from_system(const siginfo_t& info);
-
-/// Whether the process at the other end of a local socket belongs to our own user.
-bool is_own_peer(int socket);
-
-/// When the entries of the folder, or the bytes of the file, were last changed.
-timespec written_at(const struct stat& status);
-
-/// When anything about the file was last changed, such as its bytes, its name or its mode.
-timespec changed_at(const struct stat& status);
 
 /// The command that prints the addresses of the host whose name is its last word.
 std::vector<std::string> lookup_command();
@@ -87,20 +24,9 @@ std::vector<std::string> lookup_command();
 /// The absolute path of the program that runs in this process.
 std::string own_program();
 
-/// The folder for temporary files that the system keeps for this user, whatever the environment
-/// says, without a slash at the end. Empty on systems without such a folder.
-std::string temporary_folder_of_user();
-
-/// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
-/// to be visible. macOS shows it only in a list of threads.
-void set_process_title(const char* title);
-
 /// Makes the C library return the memory of a large message to the system when it is freed. Call it
 /// once, before anything large is allocated.
 void give_back_freed_memory();
-
-/// The memory is to be filled with as few page faults as the system can do with.
-void prefer_huge_pages(void* memory, std::size_t size);
 
 /// Gives back the memory of the program's code and constants. The start needs much of them once,
 /// and what is needed again is mapped again from the system's cache of the file.

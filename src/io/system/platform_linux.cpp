@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter::platform {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter::platform {
 namespace {

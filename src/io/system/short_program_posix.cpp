@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/short_program.hpp"
 #include "io/system/signals.hpp"
 

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "io/system/startup.hpp"
 
 namespace sitter {
