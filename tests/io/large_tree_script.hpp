@@ -14,7 +14,7 @@
 #include "file_watch_script.hpp"
 #include "io/files/tree_reading.hpp"
 #include "io/stream/stream_reader.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 

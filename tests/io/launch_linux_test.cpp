@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {

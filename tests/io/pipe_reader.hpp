@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "io/stream/event_loop.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 
 namespace sitter {
 

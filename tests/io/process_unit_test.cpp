@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

@@ -13,7 +13,7 @@
 #include "io/stream/line_relay.hpp"
 #include "io/stream/message_framer.hpp"
 #include "io/stream/stream_writer.hpp"
-#include "io/system/platform.hpp"
+#include "io/system/posix.hpp"
 #include "pipe_reader.hpp"
 #include "sitter/bytes.hpp"
 

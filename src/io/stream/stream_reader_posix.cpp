@@ -1,21 +1,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "io/stream/kept_memory.hpp"
 #include "io/stream/stream_reader.hpp"
-#include "io/stream/timer.hpp"
 
 namespace sitter {
-namespace {
-
-/// How long the memory of a long line waits for the next one.
-constexpr Milliseconds kKeptFor{2000};
-
-}  // namespace
 
 /// An event that is being handled shares this object, which may outlast the reader.
 struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
@@ -41,28 +34,14 @@ struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_th
     if (events.on_bytes) events.on_bytes({space.data(), size});
     framer.filled(size);
     events.on_read(framer);
-    if (framer.keeps_memory() && source.is_open()) keep_memory_for_a_while();
+    if (source.is_open()) kept.note_read();
+
     return size == space.size() ? Seen::filled : Seen::partly;
   }
 
-  void keep_memory_for_a_while() {
-    if (std::exchange(is_kept, true)) return;
-    framer.take_long_line_seen();
-    if (!keeping) keeping.emplace(loop, [this] { on_kept(); });
-    keeping->set(loop.now() + kKeptFor);
-  }
-
-  void on_kept() {
-    is_kept = false;
-    if (framer.take_long_line_seen()) {
-      keep_memory_for_a_while();
-    } else {
-      framer.release();
-    }
-  }
-
   void close() {
-    keeping.reset();
+    kept.stop();
+
     loop.forget(*this);
     source.close();
   }
@@ -72,9 +51,7 @@ struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_th
   LineFramer framer;
   Events events;
   bool is_paused = false;
-  /// Gives the memory of long lines back.
-  std::optional<Timer> keeping;
-  bool is_kept = false;
+  KeptMemory kept{loop, framer};
 };
 
 StreamReader::StreamReader(EventLoop& loop, FileDescriptor source, LineFramer framer, Events events)

@@ -1,43 +1,18 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
-#include <list>
-#include <string>
 #include <utility>
 
 #include "io/stream/stream_writer.hpp"
-#include "sitter/bytes.hpp"
+#include "io/stream/write_queue.hpp"
 
 namespace sitter {
 
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
-
-namespace {
-
-/// A piece of this size or more is large: copying a smaller piece costs less than a separate write.
-constexpr std::size_t kLarge = 64 * limits::kKiB;
-
-/// The output of one read fits into a block, and then leaves in one write.
-constexpr std::size_t kBlock = 256 * limits::kKiB;
-
-/// The queue is a chain of blocks, so that it grows without copying its content.
-struct Block {
-  std::string own;
-  /// If it is not null, the block is the piece `held`, which this holder keeps alive, and not
-  /// `own`.
-  std::shared_ptr<const void> holder;
-  std::string_view held{};
-
-  std::string_view text() const { return holder ? held : std::string_view(own); }
-  bool has_room(std::size_t size) const { return !holder && own.capacity() - own.size() >= size; }
-};
-
-}  // namespace
 
 /// A pending wait shares this object and may outlast the writer.
 struct StreamWriter::State : std::enable_shared_from_this<State> {
@@ -63,60 +38,36 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
 
   void append(std::string_view piece, const std::shared_ptr<const void>& holder) {
     if (is_broken || !descriptor.is_open()) return;
-    if (piece.size() >= kLarge && !is_waiting) {
+    if (piece.size() >= WriteQueue::kLarge && !is_waiting) {
       flush();
-      if (queued == 0) piece.remove_prefix(write(piece));
+      if (queue.size() == 0) piece.remove_prefix(write(piece));
       if (is_broken) return;
     }
-    if (piece.size() >= kLarge && holder) {
-      blocks.push_back({{}, holder, piece});
-    } else {
-      if (!has_room(piece.size())) {
-        has_grown = !blocks.empty() || piece.size() > kBlock;
-        // A line end may follow.
-        blocks.emplace_back().own.reserve(std::max(kBlock, piece.size() + 1));
-      }
-      blocks.back().own.append(piece);
-    }
-    queued += piece.size();
+    queue.append(piece, holder);
   }
 
   void append_line(std::string_view piece, const std::shared_ptr<const void>& holder) {
-    if (is_broken || piece.size() >= kLarge || !has_room(piece.size() + 1)) {
+    if (is_broken || !queue.append_line(piece)) {
       append(piece, holder);
       append("\n", {});
-      return;
     }
-    blocks.back().own.append(piece).push_back('\n');
-    queued += piece.size() + 1;
   }
-
-  bool has_room(std::size_t size) const { return !blocks.empty() && blocks.back().has_room(size); }
 
   /// Writes as much of the queue as is taken without waiting.
   void write_queue() {
-    while (queued > 0) {
-      const std::string_view first = blocks.front().text().substr(written);
-      const std::size_t count = write(first);
+    while (queue.size() > 0) {
+      const std::size_t size = queue.front().size();
+      const std::size_t count = write(queue.front());
       if (is_broken) return;
-      written += count;
-      queued -= count;
-      if (count < first.size()) return;
-      written = 0;
-      if (blocks.size() > 1) blocks.pop_front();
+      queue.take(count);
+      if (count < size) return;
     }
-    if (blocks.empty()) return;
-    // One block is kept, since another line usually follows. The last block of a long chain is not
-    // kept, because its place in memory may keep the C library from returning the memory of the
-    // others.
-    blocks.front().own.clear();
-    if (blocks.front().holder || std::exchange(has_grown, false)) blocks.clear();
   }
 
   void flush() {
     if (is_waiting) return;
     write_queue();
-    if (queued > 0) wait();
+    if (queue.size() > 0) wait();
   }
 
   void wait() {
@@ -142,25 +93,16 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
 
   void become_broken() {
     if (std::exchange(is_broken, true)) return;
-    drop_queue();
+    queue.clear();
     loop.post([self = shared_from_this()] {
       if (!self->is_over) self->events.on_broken();
     });
   }
 
-  void drop_queue() {
-    blocks.clear();
-    written = 0;
-    queued = 0;
-  }
-
   EventLoop& loop;
   stream_descriptor descriptor;
   Events events;
-  std::list<Block> blocks;
-  std::size_t written = 0;  // bytes of the first block
-  std::size_t queued = 0;
-  bool has_grown = false;  // beyond its first block
+  WriteQueue queue;
   bool is_waiting = false;
   bool is_broken = false;
   bool is_over = false;
@@ -183,15 +125,15 @@ void StreamWriter::append_line(std::string_view piece, const std::shared_ptr<con
 }
 
 void StreamWriter::flush() {
-  if (state_->queued > 0) state_->flush();
+  if (state_->queue.size() > 0) state_->flush();
 }
-std::size_t StreamWriter::queued() const { return state_->queued; }
+std::size_t StreamWriter::queued() const { return state_->queue.size(); }
 void StreamWriter::watch() { state_->watch(); }
 
 void StreamWriter::close() {
   if (!state_->descriptor.is_open()) return;
   state_->write_queue();
-  state_->drop_queue();
+  state_->queue.clear();
   error_code ignored;  // the descriptor is closed in any case
   state_->descriptor.close(ignored);
 }

@@ -1,0 +1,169 @@
+#include "io/stream/transfer_windows.hpp"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/windows/stream_handle.hpp>
+#include <boost/system/error_code.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "sitter/bytes.hpp"
+
+namespace sitter {
+
+using boost::system::error_code;
+
+/// The operation that is under way shares this object, and may outlast the transfer.
+struct Transfer::State : std::enable_shared_from_this<State> {
+  virtual ~State() = default;
+  virtual void read(std::span<char> bytes, Done done) = 0;
+  virtual void write(std::string_view bytes, Done done) = 0;
+  virtual void close() = 0;
+};
+
+struct Transfer::Overlapped final : State {
+  explicit Overlapped(EventLoop& loop) : stream(loop.io()) {}
+
+  void read(std::span<char> bytes, Done done) override {
+    stream.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(done)));
+  }
+
+  void write(std::string_view bytes, Done done) override {
+    stream.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(done)));
+  }
+
+  void close() override {
+    is_over = true;
+    error_code ignored;  // the handle is closed in any case
+    stream.close(ignored);
+  }
+
+  std::function<void(error_code, std::size_t)> told(Done done) {
+    return [self = shared_from_this(), this, done = std::move(done)](error_code error,
+                                                                     std::size_t count) {
+      if (!is_over) done(!error, count);
+    };
+  }
+
+  boost::asio::windows::stream_handle stream;
+  bool is_over = false;
+};
+
+struct Transfer::Threaded final : State {
+  Threaded(EventLoop& of, windows::Handle owned) : loop(of), handle(std::move(owned)) {}
+
+  void read(std::span<char> bytes, Done done) override {
+    begin(
+        [this, bytes](DWORD& count) {
+          return ReadFile(handle.get(), bytes.data(), static_cast<DWORD>(bytes.size()), &count,
+                          nullptr) != 0 &&
+                 count > 0;
+        },
+        std::move(done));
+  }
+
+  void write(std::string_view bytes, Done done) override {
+    // A console takes no more at once (WriteConsole).
+    constexpr std::size_t kWriteMax = 32 * limits::kKiB;
+    const auto size = static_cast<DWORD>(std::min(bytes.size(), kWriteMax));
+    begin(
+        [this, bytes, size](DWORD& count) {
+          return WriteFile(handle.get(), bytes.data(), size, &count, nullptr) != 0;
+        },
+        std::move(done));
+  }
+
+  void begin(std::function<bool(DWORD&)> next, Done then) {
+    const std::lock_guard lock(mutex);
+    operation = std::move(next);
+    done = std::move(then);
+    if (!std::exchange(is_started, true)) {
+      std::thread([self = std::static_pointer_cast<Threaded>(shared_from_this())] {
+        self->work();
+      }).detach();
+    }
+    changed.notify_one();
+  }
+
+  /// The function of the thread.
+  void work() {
+    std::unique_lock lock(mutex);
+    DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &thread_handle, 0,
+                    FALSE, DUPLICATE_SAME_ACCESS);
+    thread = windows::Handle(thread_handle);
+    while (true) {
+      changed.wait(lock, [this] { return is_over || operation; });
+      if (is_over) break;
+      const auto now = std::exchange(operation, nullptr);
+      is_at_work = true;
+      lock.unlock();
+      DWORD count = 0;
+      const bool is_open = now(count);
+      lock.lock();
+      is_at_work = false;
+      if (is_over) break;
+      boost::asio::post(loop.io(), [self = shared_from_this(), this, is_open, count] {
+        Done told;
+        {
+          const std::lock_guard guard(mutex);
+          if (is_over) return;
+          told = std::exchange(done, nullptr);
+        }
+        told(is_open, count);
+      });
+    }
+    is_gone = true;
+    changed.notify_all();
+  }
+
+  void close() override {
+    std::unique_lock lock(mutex);
+    is_over = true;
+    changed.notify_all();
+    if (!is_started) return;
+    // A cancellation has no effect on a thread that has not begun to wait yet
+    // (CancelSynchronousIo). One that cannot be cancelled ends with the process.
+    constexpr int kTriesMax = 20;
+    for (int tries = 0; !is_gone && tries < kTriesMax; ++tries) {
+      if (is_at_work && thread.is_open()) CancelSynchronousIo(thread.get());
+      changed.wait_for(lock, std::chrono::milliseconds(5), [this] { return is_gone; });
+    }
+  }
+
+  EventLoop& loop;
+  windows::Handle handle;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<bool(DWORD&)> operation;
+  Done done;
+  HANDLE thread_handle = nullptr;
+  windows::Handle thread;
+  bool is_started = false;
+  bool is_at_work = false;
+  bool is_over = false;
+  bool is_gone = false;
+};
+
+Transfer::Transfer(EventLoop& loop, windows::Handle handle) {
+  auto overlapped = std::make_shared<Overlapped>(loop);
+  // A handle that was not opened for overlapped operations is refused (CreateIoCompletionPort).
+  error_code refused;
+  overlapped->stream.assign(handle.get(), refused);
+  if (!refused) {
+    handle.release();
+    state_ = std::move(overlapped);
+  } else {
+    state_ = std::make_shared<Threaded>(loop, std::move(handle));
+  }
+}
+
+Transfer::~Transfer() { state_->close(); }
+
+void Transfer::read(std::span<char> bytes, Done done) { state_->read(bytes, std::move(done)); }
+void Transfer::write(std::string_view bytes, Done done) { state_->write(bytes, std::move(done)); }
+
+}  // namespace sitter
