@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <functional>
 
 #include "core/base/json_text.hpp"
 #include "core/wire/room.hpp"
@@ -58,11 +58,11 @@ std::size_t behind_object(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-/// As `text.find(word)`, which takes several times as long in a text of many quotes.
+/// As `text.find(word)`, which takes twice as long in a text of many quotes.
 std::size_t word_at(std::string_view text, std::string_view word) {
-  const void* const at = memmem(text.data(), text.size(), word.data(), word.size());
-  if (at == nullptr) return text.npos;
-  return static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+  const std::boyer_moore_horspool_searcher searcher(word.begin(), word.end());
+  const auto at = std::search(text.begin(), text.end(), searcher);
+  return at == text.end() ? text.npos : static_cast<std::size_t>(at - text.begin());
 }
 
 /// The id at the top level, as far as braces and strings can be followed.
