@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "io/process/process_table.hpp"
+#include "io/process/unit_mark.hpp"
 #include "sitter/generation.hpp"
 
 namespace sitter {
@@ -29,34 +30,6 @@ enum class UnitSignal { terminate, kill };
 /// How often processes are listed and signalled, since each round finds processes that were forked
 /// during the round before. Only a fork bomb needs more rounds.
 inline constexpr int kSignalRoundsMax = 50;
-
-/// The calling process: its pid and its start time, read at the first call.
-const ProcessRecord& this_process();
-
-// Every process of a unit carries the mark, and its children inherit it. So the mark shows the unit
-// of a process that has left its session and its parents. Some programs rewrite their environment,
-// and some (sudo) reset limits, but few do both.
-
-/// An entry of the environment, NAME=VALUE. Each bridge uses a different name, so that a bridge
-/// that another bridge has started does not hide this entry.
-std::string unit_variable(const ProcessRecord& bridge, Generation gen);
-
-/// The value that `lock_limit_of` should find. Nothing for a generation above half a million, which
-/// does not fit beside the number of the bridge.
-std::optional<std::uint64_t> unit_lock_limit(const ProcessRecord& bridge, Generation gen);
-
-/// The generation of `bridge` whose mark the process carries.
-std::optional<Generation> marked_generation(long pid, const ProcessRecord& bridge);
-
-/// A living mcp-sitter of this user, and its generation.
-struct Supervisor {
-  long pid = 0;
-  Generation gen = kNoGeneration;
-};
-
-/// The mcp-sitter whose mark the process carries: of several, the one that was started last. Those
-/// in `not_these` do not count.
-std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_these);
 
 /// A child and all its processes: the session that it leads, the descendants of the processes in
 /// it, the sessions that they opened, and their orphans. On Linux the bridge adopts these; on other
@@ -86,9 +59,14 @@ class ProcessUnit {
   /// For an observer: `adopter` is the process that started the leader.
   ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter, Generation gen);
 
-  long leader() const { return leader_; }
-  std::uint64_t leader_start() const { return leader_start_; }
-  Generation gen() const { return gen_; }
+  ProcessUnit(const ProcessUnit& other);
+  ProcessUnit(ProcessUnit&&) noexcept;
+  ProcessUnit& operator=(ProcessUnit&&) noexcept;
+  ~ProcessUnit();
+
+  long leader() const;
+  std::uint64_t leader_start() const;
+  Generation gen() const;
 
   /// The living members, with the leader first. `not_ours` are the other children of the adopter:
   /// leaders of other units, and the keeper. They and their descendants are left out.
@@ -104,29 +82,9 @@ class ProcessUnit {
   void look(const std::vector<long>& not_ours);
 
  private:
-  using Table = std::unordered_map<long, ProcessRecord>;
+  class State;
 
-  std::vector<ProcessRecord> scan(const std::vector<long>& not_ours);
-  std::vector<ProcessRecord> members_in(const Table& table,
-                                        const std::vector<long>& not_ours) const;
-  bool is_member_by_itself(const ProcessRecord& process, const Table& table) const;
-  bool is_adopted_member(const ProcessRecord& orphan, const Table& table) const;
-  std::vector<Signalled> signal_group(int number);
-  bool is_session_only() const;
-  bool is_leader_alive() const;
-
-  long leader_;
-  std::uint64_t leader_start_;
-  ProcessRecord adopter_;
-  long adopter_session_;
-  Generation gen_;
-  bool is_group_gone_ = false;
-  /// The unit is that of a run that was signalled before it had ended.
-  bool takes_daemons_ = false;
-  /// The members at the last look.
-  std::vector<ProcessRecord> known_;
-  /// How many lists in a row have shown no member.
-  int empty_scans_ = 0;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace sitter

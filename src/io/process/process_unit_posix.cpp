@@ -2,45 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <set>
+#include <unordered_map>
 
 #include "io/process/process_unit.hpp"
 
 namespace sitter {
 namespace {
-
-// No system treats a limit without its highest bit as "unlimited". Only the lower bits of the start
-// time fit. They suffice, because no two bridges have the same pid at the same time.
-constexpr int kGenerationBits = 20;
-constexpr int kStartBits = 21;
-constexpr std::int64_t kGenerationOffset = std::int64_t{1} << (kGenerationBits - 1);
-
-const std::string kVariable = "MCP_SITTER_UNIT_";
-
-std::string variable_name(const ProcessRecord& bridge) {
-  return kVariable + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start);
-}
-
-/// The higher bits of all limits of this bridge.
-std::uint64_t limit_of_bridge(const ProcessRecord& bridge) {
-  const std::uint64_t start = bridge.start & ((std::uint64_t{1} << kStartBits) - 1);
-  return static_cast<std::uint64_t>(bridge.pid) << kStartBits | start;
-}
-
-/// The pids of the bridges that may have marked the process.
-std::set<long> marking_pids(long pid) {
-  std::set<long> pids;
-  if (const auto limit = lock_limit_of(pid)) {
-    pids.insert(static_cast<long>(*limit >> (kStartBits + kGenerationBits)));
-  }
-  for (const std::string& entry : environment_entries(pid, kVariable)) {
-    pids.insert(std::strtol(entry.c_str() + kVariable.size(), nullptr, 10));
-  }
-  return pids;
-}
 
 // The list of processes is not a snapshot of one moment: a process whose parent ends while the list
 // is read may be missing from it. A second list without any change shows that none is.
@@ -59,71 +28,52 @@ bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& 
 
 }  // namespace
 
-const ProcessRecord& this_process() {
-  static ProcessRecord record;
-  // A forked process has another pid, so its record is read again.
-  if (record.pid != getpid()) {
-    record = find_process(getpid()).value_or(ProcessRecord{.pid = getpid()});
-  }
-  return record;
-}
+class ProcessUnit::State {
+ public:
+  State(long leader, std::uint64_t leader_start, ProcessRecord adopter, Generation gen)
+      : leader_(leader),
+        leader_start_(leader_start),
+        adopter_(std::move(adopter)),
+        adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
+        gen_(gen) {}
 
-std::string unit_variable(const ProcessRecord& bridge, Generation gen) {
-  return variable_name(bridge) + "=" + std::to_string(gen);
-}
+  long leader() const { return leader_; }
+  std::uint64_t leader_start() const { return leader_start_; }
+  Generation gen() const { return gen_; }
 
-std::optional<std::uint64_t> unit_lock_limit(const ProcessRecord& bridge, Generation gen) {
-  const std::int64_t number = gen + kGenerationOffset;
-  if (number < 0 || number >= 2 * kGenerationOffset) return std::nullopt;
-  return limit_of_bridge(bridge) << kGenerationBits | static_cast<std::uint64_t>(number);
-}
+  std::vector<ProcessInfo> members(const std::vector<long>& not_ours);
+  std::vector<Signalled> signal(UnitSignal signal, const std::vector<long>& not_ours);
+  void look(const std::vector<long>& not_ours);
 
-std::optional<Generation> marked_generation(long pid, const ProcessRecord& bridge) {
-  const auto limit = lock_limit_of(pid);
-  if (limit && *limit >> kGenerationBits == limit_of_bridge(bridge)) {
-    const auto number = static_cast<std::int64_t>(*limit & (2 * kGenerationOffset - 1));
-    return static_cast<Generation>(number - kGenerationOffset);
-  }
-  const std::string name = variable_name(bridge) + "=";
-  const std::vector<std::string> entries = environment_entries(pid, name);
-  if (entries.empty()) return std::nullopt;
-  const std::string& entry = entries.front();
-  Generation gen = kNoGeneration;
-  const char* const end = entry.data() + entry.size();
-  if (std::from_chars(entry.data() + name.size(), end, gen).ptr != end) return std::nullopt;
-  return gen;
-}
+ private:
+  using Table = std::unordered_map<long, ProcessRecord>;
 
-std::optional<Supervisor> supervisor_of(long pid, const std::vector<long>& not_these) {
-  std::optional<Supervisor> found;
-  std::uint64_t start = 0;
-  for (const long marking : marking_pids(pid)) {
-    const auto bridge = find_process(marking);
-    const bool counts = bridge && !bridge->zombie && bridge->user == static_cast<long>(geteuid()) &&
-                        std::find(not_these.begin(), not_these.end(), marking) == not_these.end();
-    if (!counts || bridge->start < start) continue;
-    if (const auto gen = marked_generation(pid, *bridge)) {
-      found = Supervisor{marking, *gen};
-      start = bridge->start;
-    }
-  }
-  return found;
-}
+  std::vector<ProcessRecord> scan(const std::vector<long>& not_ours);
+  std::vector<ProcessRecord> members_in(const Table& table,
+                                        const std::vector<long>& not_ours) const;
+  bool is_member_by_itself(const ProcessRecord& process, const Table& table) const;
+  bool is_adopted_member(const ProcessRecord& orphan, const Table& table) const;
+  std::vector<Signalled> signal_group(int number);
+  bool is_session_only() const;
+  bool is_leader_alive() const;
 
-ProcessUnit::ProcessUnit(long leader, Generation gen)
-    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, this_process(),
-                  gen) {}
-
-ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
-                         Generation gen)
-    : leader_(leader),
-      leader_start_(leader_start),
-      adopter_(std::move(adopter)),
-      adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
-      gen_(gen) {}
+  long leader_;
+  std::uint64_t leader_start_;
+  ProcessRecord adopter_;
+  long adopter_session_;
+  Generation gen_;
+  bool is_group_gone_ = false;
+  /// The unit is that of a run that was signalled before it had ended.
+  bool takes_daemons_ = false;
+  /// The members at the last look.
+  std::vector<ProcessRecord> known_;
+  /// How many lists in a row have shown no member.
+  int empty_scans_ = 0;
+};
 
 // Whether a process belongs to the unit regardless of its parent.
-bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table& table) const {
+bool ProcessUnit::State::is_member_by_itself(const ProcessRecord& process,
+                                             const Table& table) const {
   // A process that is older than the leader, or that is in the bridge's own session, cannot be a
   // descendant of the leader. The bridge may have such children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
@@ -139,7 +89,7 @@ bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table&
   return process.parent == kFirstProcess && marked_generation(process.pid, adopter_) == gen_;
 }
 
-bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {
+bool ProcessUnit::State::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {
   if (const auto gen = marked_generation(orphan.pid, adopter_)) return *gen == gen_;
   // Runs go on side by side, so nothing else tells whose it is.
   if (is_run(gen_)) return false;
@@ -150,7 +100,7 @@ bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& ta
   });
 }
 
-std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
+std::vector<ProcessRecord> ProcessUnit::State::scan(const std::vector<long>& not_ours) {
   // A list takes long if there are many processes, and most errands leave nothing behind in their
   // session.
   const bool is_gone = empty_scans_ >= kQuietRounds;
@@ -163,7 +113,7 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   return known_;
 }
 
-void ProcessUnit::look(const std::vector<long>& not_ours) {
+void ProcessUnit::State::look(const std::vector<long>& not_ours) {
   Table table;
   // Those that the list may have missed.
   for (const ProcessRecord& known : known_) {
@@ -176,8 +126,8 @@ void ProcessUnit::look(const std::vector<long>& not_ours) {
   known_ = members_in(table, not_ours);
 }
 
-std::vector<ProcessRecord> ProcessUnit::members_in(const Table& table,
-                                                   const std::vector<long>& not_ours) const {
+std::vector<ProcessRecord> ProcessUnit::State::members_in(const Table& table,
+                                                          const std::vector<long>& not_ours) const {
   auto leader = table.find(leader_);
   bool number_reused = leader != table.end() && leader->second.start != leader_start_;
   auto is_of_stranger = [&](long session) {
@@ -231,7 +181,7 @@ std::vector<ProcessRecord> ProcessUnit::members_in(const Table& table,
   return members;
 }
 
-std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
+std::vector<ProcessInfo> ProcessUnit::State::members(const std::vector<long>& not_ours) {
   std::vector<ProcessInfo> result;
   if (!lists_processes()) {
     for (const Signalled& group : signal_group(0)) result.push_back(group.process);
@@ -246,7 +196,7 @@ std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours)
 // The pid of the leader stays in use as long as the group has members, including a leader that is
 // not reaped yet. So no other group can have this number. Once the group is found empty, it is not
 // signalled again.
-std::vector<Signalled> ProcessUnit::signal_group(int number) {
+std::vector<Signalled> ProcessUnit::State::signal_group(int number) {
   if (is_group_gone_) return {};
   const bool is_taken = ::kill(static_cast<pid_t>(-leader_), number) == 0;
   is_group_gone_ = !is_taken && errno == ESRCH;
@@ -254,14 +204,15 @@ std::vector<Signalled> ProcessUnit::signal_group(int number) {
   return {{{leader_, {}}, is_taken ? Delivery::delivered : Delivery::not_permitted}};
 }
 
-bool ProcessUnit::is_session_only() const { return is_errand(gen_) && !takes_daemons_; }
+bool ProcessUnit::State::is_session_only() const { return is_errand(gen_) && !takes_daemons_; }
 
-bool ProcessUnit::is_leader_alive() const {
+bool ProcessUnit::State::is_leader_alive() const {
   const auto leader = find_process(leader_);
   return leader && leader->start == leader_start_ && !leader->zombie;
 }
 
-std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
+std::vector<Signalled> ProcessUnit::State::signal(UnitSignal signal,
+                                                  const std::vector<long>& not_ours) {
   int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
   if (!lists_processes()) return signal_group(number);
   if (is_run(gen_) && is_leader_alive()) takes_daemons_ = true;
@@ -291,5 +242,33 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
   }
   return result;
 }
+
+ProcessUnit::ProcessUnit(long leader, Generation gen)
+    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, this_process(),
+                  gen) {}
+
+ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
+                         Generation gen)
+    : state_(std::make_unique<State>(leader, leader_start, std::move(adopter), gen)) {}
+
+ProcessUnit::ProcessUnit(const ProcessUnit& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
+ProcessUnit::ProcessUnit(ProcessUnit&&) noexcept = default;
+ProcessUnit& ProcessUnit::operator=(ProcessUnit&&) noexcept = default;
+ProcessUnit::~ProcessUnit() = default;
+
+long ProcessUnit::leader() const { return state_->leader(); }
+std::uint64_t ProcessUnit::leader_start() const { return state_->leader_start(); }
+Generation ProcessUnit::gen() const { return state_->gen(); }
+
+std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
+  return state_->members(not_ours);
+}
+
+std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
+  return state_->signal(signal, not_ours);
+}
+
+void ProcessUnit::look(const std::vector<long>& not_ours) { state_->look(not_ours); }
 
 }  // namespace sitter
