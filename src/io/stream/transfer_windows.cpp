@@ -28,12 +28,12 @@ struct Transfer::State : std::enable_shared_from_this<State> {
 struct Transfer::Overlapped final : State {
   explicit Overlapped(EventLoop& loop) : stream(loop.io()) {}
 
-  void read(std::span<char> bytes, Done done) override {
-    stream.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(done)));
+  void read(std::span<char> bytes, Done then) override {
+    stream.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
   }
 
-  void write(std::string_view bytes, Done done) override {
-    stream.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(done)));
+  void write(std::string_view bytes, Done then) override {
+    stream.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
   }
 
   void close() override {
@@ -56,17 +56,17 @@ struct Transfer::Overlapped final : State {
 struct Transfer::Threaded final : State {
   Threaded(EventLoop& of, windows::Handle owned) : loop(of), handle(std::move(owned)) {}
 
-  void read(std::span<char> bytes, Done done) override {
+  void read(std::span<char> bytes, Done then) override {
     begin(
         [this, bytes](DWORD& count) {
           return ReadFile(handle.get(), bytes.data(), static_cast<DWORD>(bytes.size()), &count,
                           nullptr) != 0 &&
                  count > 0;
         },
-        std::move(done));
+        std::move(then));
   }
 
-  void write(std::string_view bytes, Done done) override {
+  void write(std::string_view bytes, Done then) override {
     // A console takes no more at once (WriteConsole).
     constexpr std::size_t kWriteMax = 32 * limits::kKiB;
     const auto size = static_cast<DWORD>(std::min(bytes.size(), kWriteMax));
@@ -74,7 +74,7 @@ struct Transfer::Threaded final : State {
         [this, bytes, size](DWORD& count) {
           return WriteFile(handle.get(), bytes.data(), size, &count, nullptr) != 0;
         },
-        std::move(done));
+        std::move(then));
   }
 
   void begin(std::function<bool(DWORD&)> next, Done then) {

@@ -44,4 +44,8 @@ bool may_open_files(std::size_t count);
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
                                            std::string& problem);
 
+/// The first bytes of a file, at most so many. Empty if it cannot be read. Never waits for a FIFO
+/// or a device.
+std::string read_head(const std::string& path, std::size_t size_max);
+
 }  // namespace sitter

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -22,6 +23,14 @@ bool may_open_files(std::size_t count) {
     if (!opened.back().is_open()) return errno != EMFILE && errno != ENFILE;
   }
   return true;
+}
+
+std::string read_head(const std::string& path, std::size_t size_max) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::string head(size_max, '\0');
+  const ssize_t count = file.is_open() ? read(file.number(), head.data(), head.size()) : 0;
+  head.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return head;
 }
 
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,

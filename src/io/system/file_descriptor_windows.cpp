@@ -13,12 +13,31 @@ void FileDescriptor::close() {
 // Only memory limits the handles of a process.
 bool may_open_files(std::size_t) { return true; }
 
+namespace {
+
+/// Others may write, rename and delete it meanwhile.
+windows::Handle open_to_read(const std::string& path) {
+  return windows::Handle(CreateFileW(windows::system_path(path).c_str(), GENERIC_READ,
+                                     FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                     nullptr, OPEN_EXISTING, 0, nullptr));
+}
+
+}  // namespace
+
+std::string read_head(const std::string& path, std::size_t size_max) {
+  const windows::Handle file = open_to_read(path);
+  std::string head(size_max, '\0');
+  DWORD count = 0;
+  if (file.is_open() && GetFileType(file.get()) == FILE_TYPE_DISK) {
+    ReadFile(file.get(), head.data(), static_cast<DWORD>(head.size()), &count, nullptr);
+  }
+  head.resize(count);
+  return head;
+}
+
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
                                            std::string& problem) {
-  // Others may write, rename and delete it meanwhile.
-  const windows::Handle file(CreateFileW(windows::system_path(path).c_str(), GENERIC_READ,
-                                         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                                         nullptr, OPEN_EXISTING, 0, nullptr));
+  const windows::Handle file = open_to_read(path);
   DWORD error = file.is_open() ? ERROR_SUCCESS : GetLastError();
   // A read of a pipe or a console would wait.
   if (file.is_open() && GetFileType(file.get()) != FILE_TYPE_DISK) error = ERROR_INVALID_HANDLE;

@@ -1,18 +1,14 @@
-#include <poll.h>
-#include <unistd.h>
+#include "io/stream/error_output.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
-#include "io/stream/error_output.hpp"
-#include "io/system/signals.hpp"
+#include "io/stream/error_stream.hpp"
 #include "sitter/bytes.hpp"
 
 namespace sitter {
@@ -25,23 +21,6 @@ constexpr std::size_t kQueuedMax = limits::kMiB;
 /// At the end, the bridge waits no longer than this for a stderr that takes nothing: after SIGTERM
 /// there is hardly any time.
 constexpr std::chrono::milliseconds kFlushWait{20};
-
-/// False if stderr has failed for good.
-bool write_all(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(STDERR_FILENO, bytes.data(), bytes.size());
-    if (count >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Another process that shares stderr has made it non-blocking.
-      pollfd wait{STDERR_FILENO, POLLOUT, 0};
-      poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -69,7 +48,7 @@ void ErrorOutput::State::write_queue() {
                " bytes of stderr were not written: nobody was reading it\n";
     }
     lock.unlock();
-    const bool is_open = write_all(bytes);
+    const bool is_open = write_to_stderr(bytes);
     lock.lock();
     if (!is_open) {
       is_over = true;
@@ -97,10 +76,8 @@ void ErrorOutput::write(std::string_view bytes) {
   }
   state_->queue.append(bytes);
   if (std::exchange(state_->is_writing, true)) return;
-  // Only the main thread handles signals.
-  const SignalsBlocked blocked;
   try {
-    std::thread([state = state_] { state->write_queue(); }).detach();
+    start_thread([state = state_] { state->write_queue(); });
   } catch (const std::system_error&) {
     // The system allows no more threads at this moment; the next write tries again.
     state_->is_writing = false;

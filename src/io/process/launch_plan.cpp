@@ -1,10 +1,6 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "io/process/launch_plan.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -12,11 +8,9 @@
 
 #include "core/base/text.hpp"
 #include "io/process/env_file.hpp"
-#include "io/process/launch_plan.hpp"
+#include "io/process/launch_system.hpp"
 #include "io/process/runners.hpp"
 #include "io/system/file_descriptor.hpp"
-
-extern char** environ;  // NOLINT: the system's name
 
 namespace sitter {
 namespace {
@@ -27,22 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kEnvFileMax = 1 << 20;
 
-// The path that execvp searches if PATH is not set.
-constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
-
-std::string error_text(int error) { return std::strerror(error); }
-
-bool is_directory(const std::string& path) {
-  struct stat facts {};
-  return stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
-
-bool is_executable_file(const std::string& path) {
-  struct stat facts {};
-  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-         access(path.c_str(), X_OK) == 0;
+bool exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
 }
 
 // Makes a path absolute and removes detours. Only removes `..` where no link can change its
@@ -51,34 +32,35 @@ std::string tidy(const fs::path& base, const fs::path& path) {
   fs::path whole = base / path;
   bool climbs = false;
   for (const fs::path& part : whole) climbs = climbs || part == "..";
-  if (!climbs) return whole.lexically_normal().string();
+  if (!climbs) return whole.lexically_normal().generic_string();
   std::error_code error;
   fs::path parent = fs::canonical(whole.parent_path(), error);
-  return error ? whole.string() : (parent / whole.filename()).string();
+  return error ? whole.generic_string() : (parent / whole.filename()).generic_string();
 }
 
 std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
                                                          const std::string& option) {
   std::error_code error;
   fs::path ours = fs::current_path(error);
-  if (error && (cwd.empty() || cwd.front() != '/')) {
+  if (error && !fs::path(cwd).is_absolute()) {
     return LaunchFailure{"the bridge's working directory is gone (" + error.message() +
                          "); name one with " + option};
   }
-  if (cwd.empty()) return ours.string();
+  if (cwd.empty()) return ours.generic_string();
   std::string path = tidy(ours, cwd);
-  if (path.size() > 1 && path.back() == '/') path.pop_back();
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) {
-    return LaunchFailure{"the working directory " + path + " (" + option + ") can't be used: " +
-                         (errno == ENOENT ? "it does not exist" : error_text(errno))};
+  if (path.ends_with('/') && fs::path(path).has_relative_path()) path.pop_back();
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    return LaunchFailure{
+        "the working directory " + path + " (" + option + ") can't be used: " +
+        (status.type() == fs::file_type::not_found ? "it does not exist" : error.message())};
   }
-  if (!S_ISDIR(facts.st_mode)) {
+  if (!fs::is_directory(status)) {
     return LaunchFailure{"the working directory " + path + " (" + option + ") is not a directory"};
   }
-  if (access(path.c_str(), X_OK) != 0) {
+  if (const std::string problem = entering_problem(path); !problem.empty()) {
     return LaunchFailure{"the working directory " + path + " (" + option +
-                         ") can't be entered: " + error_text(errno)};
+                         ") can't be entered: " + problem};
   }
   return path;
 }
@@ -100,7 +82,8 @@ std::variant<std::vector<std::string>, LaunchFailure> read_env_file(const std::s
 class Environment {
  public:
   void set(const std::string& entry) {
-    auto [place, is_new] = places_.try_emplace(entry.substr(0, entry.find('=')), entries_.size());
+    auto [place, is_new] =
+        places_.try_emplace(variable_key(entry.substr(0, name_size(entry))), entries_.size());
     if (is_new) {
       entries_.push_back(entry);
     } else {
@@ -117,9 +100,11 @@ class Environment {
 
 std::optional<std::string_view> variable(const std::vector<std::string>& environment,
                                          std::string_view name) {
+  const std::string key = variable_key(name);
   for (std::string_view entry : environment) {
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return entry.substr(name.size() + 1);
+    const std::size_t size = name_size(entry);
+    if (size < entry.size() && variable_key(entry.substr(0, size)) == key) {
+      return entry.substr(size + 1);
     }
   }
   return std::nullopt;
@@ -134,14 +119,15 @@ struct Search {
 Search search_path(const LaunchPlan& plan, const std::string& name) {
   Search search;
   std::string_view path = variable(plan.environment, "PATH").value_or(kDefaultPath);
+  const auto endings = program_endings(variable(plan.environment, "PATHEXT").value_or(""));
   while (!path.empty()) {
-    std::size_t end = std::min(path.find(':'), path.size());
+    std::size_t end = std::min(path.find(kPathSeparator), path.size());
     std::string_view directory = path.substr(0, end);
     path.remove_prefix(std::min(end + 1, path.size()));
     if (directory.empty()) continue;
-    std::string hit = tidy(plan.cwd, fs::path(directory) / name);
-    if (is_executable_file(hit)) {
-      search.found = hit;
+    const std::string hit = tidy(plan.cwd, fs::path(directory) / name);
+    if (auto program = program_at(hit, endings); !program.empty()) {
+      search.found = std::move(program);
       return search;
     }
     if (search.skipped.empty() && exists(hit)) search.skipped = hit;
@@ -151,8 +137,9 @@ Search search_path(const LaunchPlan& plan, const std::string& name) {
 
 std::string not_found(const LaunchPlan& plan, const std::string& name, const std::string& skipped) {
   if (!skipped.empty()) {
+    std::error_code error;
     return "'" + name + "' was found only as " + skipped + ", which " +
-           (is_directory(skipped) ? "is a directory" : "is not executable (try chmod +x)");
+           (fs::is_directory(skipped, error) ? "is a directory" : kNotExecutable);
   }
   // A long PATH must not push the advice out of the message.
   const auto path = variable(plan.environment, "PATH");
@@ -166,22 +153,15 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
 
 }  // namespace
 
-std::vector<std::string> own_environment() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    entries.emplace_back(*entry);
-  }
-  return entries;
-}
-
 LaunchRequest build_request(std::string command_line, std::string cwd) {
-  return {.command = "/bin/sh",
-          .arguments = {"-c", std::move(command_line)},
-          .cwd = std::move(cwd),
-          .environment = {},
-          .env_file = {},
-          .role = LaunchRequest::Role::build,
-          .cwd_source = "--build-cwd"};
+  std::vector<std::string> words = shell_words(std::move(command_line));
+  LaunchRequest request;
+  request.command = std::move(words.front());
+  request.arguments.assign(words.begin() + 1, words.end());
+  request.cwd = std::move(cwd);
+  request.role = LaunchRequest::Role::build;
+  request.cwd_source = "--build-cwd";
+  return request;
 }
 
 PlannedLaunch plan_launch(const LaunchRequest& request) {
@@ -207,8 +187,13 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   if (request.command.empty()) return LaunchFailure{"the command is empty"};
   plan.arguments = request.arguments;
   plan.arguments.insert(plan.arguments.begin(), request.command);
-  if (request.command.find('/') != std::string::npos) {
+  if (names_folder(request.command)) {
     plan.program = tidy(plan.cwd, request.command);
+    const auto endings = program_endings(variable(plan.environment, "PATHEXT").value_or(""));
+    // What is missing or cannot be executed is found out when it is started.
+    if (auto found = program_at(plan.program, endings); !found.empty()) {
+      plan.program = std::move(found);
+    }
   } else {
     Search search = search_path(plan, request.command);
     if (search.found.empty()) {
@@ -228,11 +213,9 @@ std::string find_in_path(const LaunchPlan& plan, const std::string& name) {
 }
 
 std::string first_line_of(const std::string& path) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  char buffer[256];
-  ssize_t count = file.is_open() ? read(file.number(), buffer, sizeof buffer) : 0;
-  std::string_view head(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return std::string(head.substr(0, head.find('\n')));
+  constexpr std::size_t kHeadMax = 256;
+  const std::string head = read_head(path, kHeadMax);
+  return head.substr(0, head.find('\n'));
 }
 
 std::vector<std::string> shebang_words(std::string_view first_line) {
