@@ -26,6 +26,11 @@ UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
+bool is_below(const std::string& file, const std::string& folder) {
+  return file.size() > folder.size() && file.starts_with(folder) &&
+         (folder.ends_with('/') || file[folder.size()] == '/');
+}
+
 /// Moves a run to a directory that is relative to its own. The files of the tool itself are still
 /// found from its own directory.
 void move_to(const std::string& directory, LaunchRequest& request) {
@@ -56,6 +61,9 @@ std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime
   // right.
   if (std::exchange(has_built_, false)) request.is_built = false;
   const PlannedLaunch planned = plan_launch(request);
+  if (const auto* const plan = std::get_if<LaunchPlan>(&planned)) {
+    AsideFiles::restore(plan->program);
+  }
   started_files_ = command_files(parts_.command, planned);
   LoadedBinary binary(parts_.command);
   binary.before_start(planned);
@@ -64,10 +72,40 @@ std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime
 }
 
 std::optional<Fact> Children::carry_out(const order::StartBuild& order, WallTime) {
+  std::string problems = put_files_aside();
   Fact fact = start(order.gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
-  // A build must not wait for input.
-  if (ChildProcess* const build = find(order.gen)) build->input().close();
+  if (ChildProcess* const build = find(order.gen)) {
+    build->begin_error_with(std::move(problems));
+    // A build must not wait for input.
+    build->input().close();
+  } else {
+    aside_.put_back();
+  }
   return fact;
+}
+
+/// Returns what is to be told about it, in lines.
+std::string Children::put_files_aside() {
+  std::string problems;
+  if (!parts_.build.puts_files_aside) return problems;
+  const PlannedLaunch planned = plan_launch(parts_.build);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  std::set<std::string> files;
+  for (Child& child : children_) {
+    if (is_errand(child.gen()) || plan == nullptr) continue;
+    for (const ProcessInfo& member : child.process->unit().members(not_of(child.gen()))) {
+      for (std::string& file : locked_files_of(member.pid)) {
+        // Builds do not make packages that were installed.
+        const bool is_made = (is_below(file, plan->cwd) || is_below(file, child.cwd)) &&
+                             file.find("/node_modules/") == file.npos;
+        if (is_made) files.insert(std::move(file));
+      }
+    }
+  }
+  for (const std::string& problem : aside_.put_aside({files.begin(), files.end()})) {
+    problems += "[mcp-sitter] " + problem + "\n";
+  }
+  return problems;
 }
 
 std::optional<Fact> Children::carry_out(const order::StartRun& order, WallTime) {
@@ -245,7 +283,7 @@ std::optional<Fact> Children::carry_out(const order::SignalUnit& order, WallTime
   const std::vector<long> others = not_of(order.gen);
   // A debugger reaps it first, and may take its time.
   if (order.how == order::SignalUnit::How::kill && tracer_of(unit.leader()) != 0) {
-        if (auto exit = ExitWatch::of(unit.leader(), loop_, signal_child_ended)) {
+    if (auto exit = ExitWatch::of(unit.leader(), loop_, signal_child_ended)) {
       child->exit = std::move(exit);
     }
   }
@@ -283,6 +321,7 @@ std::optional<Fact> Children::carry_out(const order::ReleaseChild& order, WallTi
   // The order may come from an event of this child, so the child must not be destroyed here.
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
   children_.erase(child);
+  aside_.clean();
   // The keeper keeps a unit that could not be killed, and tries again when the bridge has ended.
   if (is_gone) tell_keeper_over(mark);
   return std::nullopt;
@@ -368,7 +407,10 @@ std::vector<Fact> Children::ended() {
                 core_dump_of(reaped, child->program, child->cwd, child->binary.started())};
       status.core = crash_.dump.where;
     }
-    if (is_build(child->gen())) has_built_ = status.code == 0;
+    if (is_build(child->gen())) {
+      has_built_ = status.code == 0;
+      aside_.put_back();
+    }
     facts.emplace_back(fact::ChildExited{child->gen(), std::move(status)});
   }
   for (Child& child : children_) {

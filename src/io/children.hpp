@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "io/files/aside_files.hpp"
 #include "io/files/loaded_binary.hpp"
 #include "io/files/source_look.hpp"
 #include "io/process/child_process.hpp"
@@ -138,6 +139,7 @@ class Children {
   void leave_record(const Child& child) const;
   BinaryFacts look_at_file(Child& child) const;
   std::optional<OutputDrain> start_drain(const Launched& daemon) const;
+  std::string put_files_aside();
   void tell_keeper_over(Generation gen);
   void replace_keeper();
   std::vector<long> not_of(Generation gen) const;
@@ -153,6 +155,8 @@ class Children {
   int keepers_started_ = 1;
   /// The binary of the last child that has gone.
   LoadedBinary last_binary_;
+  /// Those that the running server holds, during a build.
+  AsideFiles aside_;
   /// Whether a build has succeeded since the last start.
   bool has_built_ = false;
   std::string started_files_;

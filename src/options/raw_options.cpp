@@ -155,6 +155,9 @@ void declare_reload(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
       ->check(unexpanded)
       ->needs("--build");
+  app.add_flag("--no-rename-aside", raw.no_rename_aside,
+               "Windows: do not rename the server's files for the time of a build, which can't "
+               "write a program that runs");
   value(app.add_option("--watch", raw.watch,
                        "reload when files in this folder change, or files that match this "
                        "gitignore pattern; a leading ! excludes files; may be repeated"),

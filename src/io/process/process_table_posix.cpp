@@ -26,6 +26,9 @@ std::string command_of(long pid) {
   return command.substr(0, cut_between_characters(command, kCommandMax - 3)) + "...";
 }
 
+// A program that runs is replaced by another file with its name.
+std::vector<std::string> locked_files_of(long) { return {}; }
+
 ImageIdentity image_at(const std::string& path) {
   ImageIdentity image = identity_at(path);
   char* real = realpath(path.c_str(), nullptr);

@@ -1,0 +1,91 @@
+#include "io/files/aside_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMark = ".sitter-old-";
+
+struct OldFile {
+  int number;
+  fs::path path;
+};
+
+/// The old files of this name, the newest last.
+std::vector<OldFile> old_files_of(const fs::path& file) {
+  const std::string begin = file.filename().string() + std::string(kMark);
+  std::vector<OldFile> found;
+  std::error_code error;
+  for (fs::directory_iterator each(file.parent_path(), error), end; !error && each != end;
+       each.increment(error)) {
+    const std::string name = each->path().filename().string();
+    int number = 0;
+    const char* const last = name.data() + name.size();
+    if (name.starts_with(begin) &&
+        std::from_chars(name.data() + begin.size(), last, number).ptr == last) {
+      found.push_back({number, each->path()});
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const OldFile& a, const OldFile& b) { return a.number < b.number; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& files) {
+  std::vector<std::string> problems;
+  for (const std::string& file : files) {
+    int number = 1;
+    for (const OldFile& old : old_files_of(file)) {
+      std::error_code in_use;
+      if (!fs::remove(old.path, in_use)) number = old.number + 1;
+    }
+    std::string old_name = fmt::format("{}{}{}", file, kMark, number);
+    std::error_code error;
+    fs::rename(file, old_name, error);
+    if (!error) {
+      old_names_.insert_or_assign(file, std::move(old_name));
+    } else if (error != std::errc::no_such_file_or_directory) {
+      problems.push_back(
+          fmt::format("{} is in use, and can't be renamed for the time of the build: {}; if the "
+                      "build can't write it, rebuild with mode kill-first",
+                      file, error.message()));
+    }
+  }
+  return problems;
+}
+
+void AsideFiles::put_back() {
+  for (auto at = old_names_.begin(); at != old_names_.end();) {
+    std::error_code error;
+    if (!fs::exists(at->first, error)) fs::rename(at->second, at->first, error);
+    at = fs::exists(at->second, error) ? std::next(at) : old_names_.erase(at);
+  }
+}
+
+void AsideFiles::clean() {
+  for (auto at = old_names_.begin(); at != old_names_.end();) {
+    std::error_code in_use;
+    fs::remove(at->second, in_use);
+    at = in_use ? std::next(at) : old_names_.erase(at);
+  }
+}
+
+void AsideFiles::restore(const std::string& file) {
+  std::error_code error;
+  if (fs::exists(file, error)) return;
+  const std::vector<OldFile> old = old_files_of(file);
+  if (!old.empty()) fs::rename(old.back().path, file, error);
+}
+
+}  // namespace sitter
