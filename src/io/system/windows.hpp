@@ -3,6 +3,8 @@
 #include <winsock2.h>
 // winsock2.h comes before windows.h.
 #include <windows.h>
+// windows.h comes before all others.
+#include <psapi.h>
 
 #include <cstdint>
 #include <string>
