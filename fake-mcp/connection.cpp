@@ -1,10 +1,6 @@
 #include "connection.hpp"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <iterator>
 #include <vector>
@@ -47,8 +43,8 @@ std::string_view type_of(std::string_view body) {
 
 }  // namespace
 
-Connection::Connection(int descriptor, const HttpOptions& options)
-    : descriptor_(descriptor), options_(options) {}
+Connection::Connection(Socket socket, const HttpOptions& options)
+    : socket_(socket), options_(options) {}
 
 std::optional<Connection::Clock::time_point> Connection::idle_since() const {
   if (busy_ || !output_.empty()) return std::nullopt;
@@ -58,14 +54,13 @@ std::optional<Connection::Clock::time_point> Connection::idle_since() const {
 void Connection::read() {
   std::vector<char> bytes(kReadSize);
   while (is_open()) {
-    const ssize_t count = ::recv(descriptor_, bytes.data(), bytes.size(), 0);
-    if (count > 0) {
-      input_.add({bytes.data(), static_cast<std::size_t>(count)});
+    const auto count = receive(socket_, bytes.data(), bytes.size());
+    if (count) {
+      if (*count == 0) return;
+      input_.add({bytes.data(), *count});
       idle_since_ = Clock::now();
       continue;
     }
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     close();
     if (busy_ && on_gone) std::exchange(on_gone, {})();
   }
@@ -163,7 +158,7 @@ void Connection::cut() {
 }
 
 void Connection::close() {
-  if (is_open()) ::close(std::exchange(descriptor_, -1));
+  if (is_open()) close_socket(std::exchange(socket_, kNoSocket));
 }
 
 void Connection::flush() {
@@ -171,15 +166,12 @@ void Connection::flush() {
   while (is_open()) {
     if (done == output_.size() && !endless_) break;
     if (endless_ && output_.empty()) output_ += "X-Endless: " + std::string(1000, 'x') + "\r\n";
-    const ssize_t count = ::send(descriptor_, output_.data() + done, output_.size() - done, 0);
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-      // An endless head gives the other connections a turn after each write.
-      if (endless_) break;
-    } else if (errno != EINTR) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) close();
-      break;
-    }
+    const auto count = send_some(socket_, std::string_view(output_).substr(done));
+    if (!count) close();
+    if (count.value_or(0) == 0) break;
+    done += *count;
+    // An endless head gives the other connections a turn after each write.
+    if (endless_) break;
   }
   output_.erase(0, done);
   if (closes_when_written_ && output_.empty()) close();

@@ -11,6 +11,7 @@
 
 #include "http_request.hpp"
 #include "options.hpp"
+#include "sockets.hpp"
 
 namespace sitter::fake {
 
@@ -23,14 +24,14 @@ class Connection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Owns the descriptor, which is non-blocking. The options must outlive this object.
-  Connection(int descriptor, const HttpOptions& options);
+  /// Owns the socket. The options must outlive this object.
+  Connection(Socket socket, const HttpOptions& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() { close(); }
 
-  int descriptor() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
+  Socket socket() const { return socket_; }
+  bool is_open() const { return socket_ != kNoSocket; }
   bool has_output() const { return !output_.empty() || endless_; }
 
   /// Since when no response is under way; nothing while one is.
@@ -69,7 +70,7 @@ class Connection {
   void append_body(std::string_view bytes);
   void finish_response();
 
-  int descriptor_;
+  Socket socket_;
   const HttpOptions& options_;
   HttpRequestReader input_;
   std::string output_;

@@ -1,15 +1,12 @@
 #include "fast.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fast_answers.hpp"
+#include "input.hpp"
 #include "process.hpp"
 
 namespace sitter::fake {
@@ -34,7 +31,7 @@ class FastServer {
   }
 
   void flush() {
-    if (!output_.empty() && !write_all(STDOUT_FILENO, output_) && !options_.ignore_eof) ::_exit(0);
+    if (!output_.empty() && !write_all(kStdout, output_) && !options_.ignore_eof) exit_now(0);
     output_.clear();
   }
 
@@ -53,14 +50,9 @@ int serve_fast(const Options& options) {
   while (true) {
     // If a line fills the buffer, the buffer doubles.
     if (size == input.size()) input.resize(2 * size);
-    const ssize_t count = ::read(STDIN_FILENO, input.data() + size, input.size() - size);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
-      pollfd input_ready{STDIN_FILENO, POLLIN, 0};
-      ::poll(&input_ready, 1, -1);
-      continue;
-    }
-    if (count <= 0) break;
-    const std::string_view bytes(input.data(), size + static_cast<std::size_t>(count));
+    const std::size_t count = read_stdin(input.data() + size, input.size() - size);
+    if (count == 0) break;
+    const std::string_view bytes(input.data(), size + count);
     std::size_t begin = 0;
     std::size_t end = bytes.find('\n', size);
     while (end != std::string_view::npos) {
@@ -72,7 +64,7 @@ int serve_fast(const Options& options) {
     size = bytes.size() - begin;
     if (begin > 0) std::memmove(input.data(), input.data() + begin, size);
   }
-  while (options.ignore_eof) ::pause();
+  if (options.ignore_eof) wait_for_ever();
   return 0;
 }
 

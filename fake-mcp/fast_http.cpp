@@ -1,21 +1,17 @@
 #include "fast_http.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fast_answers.hpp"
 #include "listener.hpp"
-#include "process.hpp"
+#include "sockets.hpp"
 
 namespace sitter::fake {
 namespace {
@@ -43,37 +39,38 @@ class FastHttpServer {
  public:
   explicit FastHttpServer(const Options& options)
       : answers_(options), sse_(options.http.sse), listener_(options.http) {
-    polled_.push_back({listener_.descriptor(), POLLIN, 0});
-    inputs_.emplace_back();
+    add(listener_.socket());
   }
 
   [[noreturn]] void run() {
     while (true) {
-      ::poll(polled_.data(), static_cast<nfds_t>(polled_.size()), -1);
-      for (std::size_t at = polled_.size() - 1; at > 0; --at) {
-        if (polled_[at].revents != 0 && !serve(polled_[at].fd, inputs_[at])) drop(at);
+      wait_for(sockets_, std::nullopt);
+      for (std::size_t at = sockets_.size() - 1; at > 0; --at) {
+        if (sockets_[at].can_read && !serve(sockets_[at].socket, inputs_[at])) drop(at);
       }
-      if (polled_.front().revents == 0) continue;
-      for (const int descriptor : listener_.accept()) {
-        polled_.push_back({descriptor, POLLIN, 0});
-        inputs_.emplace_back();
-      }
+      if (!sockets_.front().can_read) continue;
+      for (const Socket socket : listener_.accept()) add(socket);
     }
   }
 
  private:
+  void add(Socket socket) {
+    sockets_.push_back({.socket = socket, .reads = true});
+    inputs_.emplace_back();
+  }
+
   /// Answers all requests that are complete in one write. False if the connection is closed.
-  bool serve(int descriptor, std::string& input) {
-    const ssize_t count = ::recv(descriptor, buffer_.data(), buffer_.size(), 0);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-    if (count <= 0) return false;
-    input.append(buffer_.data(), static_cast<std::size_t>(count));
+  bool serve(Socket socket, std::string& input) {
+    const auto count = receive(socket, buffer_.data(), buffer_.size());
+    if (!count) return false;
+    if (*count == 0) return true;
+    input.append(buffer_.data(), *count);
 
     output_.clear();
     std::size_t begin = 0;
     while (const std::size_t size = answer(std::string_view(input).substr(begin))) begin += size;
     input.erase(0, begin);
-    return output_.empty() || write_all(descriptor, output_);
+    return output_.empty() || send_all(socket, output_);
   }
 
   /// Appends the response to the first request, and returns the size of that request; 0 if it is
@@ -113,15 +110,15 @@ class FastHttpServer {
   }
 
   void drop(std::size_t at) {
-    ::close(polled_[at].fd);
-    polled_.erase(polled_.begin() + static_cast<std::ptrdiff_t>(at));
+    close_socket(sockets_[at].socket);
+    sockets_.erase(sockets_.begin() + static_cast<std::ptrdiff_t>(at));
     inputs_.erase(inputs_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
   const FastAnswers answers_;
   const bool sse_;
   Listener listener_;
-  std::vector<pollfd> polled_;       ///< the first is the listener
+  std::vector<SocketWait> sockets_;  ///< the first is the listener
   std::vector<std::string> inputs_;  ///< of the connections in the same order
   std::vector<char> buffer_ = std::vector<char>(kReadSize);
   std::string answer_;

@@ -1,8 +1,5 @@
 #include "http_server.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -12,6 +9,8 @@
 #include "legacy.hpp"
 #include "mirrored_headers.hpp"
 #include "modern.hpp"
+#include "process.hpp"
+#include "sockets.hpp"
 
 namespace sitter::fake {
 namespace {
@@ -94,31 +93,28 @@ void HttpServer::wait() {
   const bool may_idle = !has_work && options_.exit_when_idle;
   if (may_idle) at_most(Connection::Clock::now() + *options_.exit_when_idle);
 
-  std::vector<pollfd> polled;
-  polled.push_back({listener_.descriptor(), static_cast<short>(reads ? POLLIN : 0), 0});
+  std::vector<SocketWait> sockets = {
+      {.socket = listener_.socket(), .reads = reads && listener_.is_open()}};
   for (const ConnectionPtr& connection : connections_) {
-    const int events = (reads ? POLLIN : 0) | (connection->has_output() ? POLLOUT : 0);
-    // A connection from which nothing is read must not report again and again that it is closed.
-    const int descriptor = events == 0 ? -1 : connection->descriptor();
-    polled.push_back({descriptor, static_cast<short>(events), 0});
+    sockets.push_back(
+        {.socket = connection->socket(), .reads = reads, .writes = connection->has_output()});
     const auto idle_since = connection->idle_since();
     if (http_.close_idle && idle_since) at_most(*idle_since + *http_.close_idle);
   }
-  int timeout = -1;
+  std::optional<milliseconds> limit;
   if (due) {
     const auto left = std::chrono::ceil<milliseconds>(*due - Connection::Clock::now());
-    timeout = static_cast<int>(std::max<long long>(left.count(), 0));
+    limit = std::max(left, milliseconds(0));
   }
-  const int ready = ::poll(polled.data(), static_cast<nfds_t>(polled.size()), timeout);
-  idle_ = ready == 0 && may_idle;
-  for (std::size_t at = 1; at < polled.size(); ++at) {
+  idle_ = !wait_for(sockets, limit) && may_idle;
+  for (std::size_t at = 1; at < sockets.size(); ++at) {
     Connection& connection = *connections_[at - 1];
-    if (polled[at].revents & POLLOUT) connection.flush();
-    if (reads && polled[at].revents & (POLLIN | POLLHUP | POLLERR)) connection.read();
+    if (sockets[at].can_write) connection.flush();
+    if (reads && sockets[at].can_read) connection.read();
   }
-  if (!(polled[0].revents & POLLIN)) return;
-  for (const int descriptor : listener_.accept()) {
-    connections_.push_back(std::make_shared<Connection>(descriptor, http_));
+  if (!sockets[0].can_read) return;
+  for (const Socket socket : listener_.accept()) {
+    connections_.push_back(std::make_shared<Connection>(socket, http_));
   }
 }
 
@@ -189,7 +185,7 @@ void HttpServer::note(const HttpRequest& request, const Message& message) const 
   for (const auto& [name, value] : request.headers) {
     headers = with_members(std::move(headers), json_quoted(name) + ':' + json_quoted(value));
   }
-  http_journal_.add(object_of({{"pid", std::to_string(::getpid())},
+  http_journal_.add(object_of({{"pid", std::to_string(process_id())},
                                {"http", json_quoted(request.method)},
                                {"path", json_quoted(request.path)},
                                {"session", quoted_or_null(request, "mcp-session-id")},

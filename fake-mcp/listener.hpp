@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "options.hpp"
+#include "sockets.hpp"
 
 namespace sitter::fake {
 
@@ -17,15 +17,15 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   ~Listener() { close(); }
 
-  int descriptor() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
+  Socket socket() const { return socket_; }
+  bool is_open() const { return socket_ != kNoSocket; }
 
-  /// The connections that have come, as non-blocking descriptors.
-  std::vector<int> accept() const;
+  /// The connections that have come.
+  std::vector<Socket> accept() const;
   void close();
 
  private:
-  int descriptor_ = -1;
+  Socket socket_ = kNoSocket;
 };
 
 }  // namespace sitter::fake

@@ -1,9 +1,9 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "fast.hpp"
 #include "fast_http.hpp"
@@ -20,20 +20,18 @@ void flood_stderr(std::size_t bytes) {
   std::string block;
   while (block.size() < 65'000) block += line;
   for (std::size_t left = bytes; left > 0; left -= std::min(left, block.size())) {
-    write_all(STDERR_FILENO, std::string_view(block).substr(0, left));
+    write_all(kStderr, std::string_view(block).substr(0, left));
   }
 }
 
 void report_grandchild(bool own_session, const Options& options) {
-  const pid_t pid = start_grandchild({.own_session = own_session, .life = options.life_limit});
+  const std::int64_t pid =
+      start_grandchild({.own_session = own_session, .life = options.life_limit});
   say("grandchild " + std::to_string(pid));
 }
 
 /// Carries out the faults at start, in the order that --help names.
 void start(const Options& options) {
-  std::signal(SIGPIPE, SIG_IGN);
-  // A killed grandchild must disappear without leaving a zombie.
-  std::signal(SIGCHLD, SIG_IGN);
   if (options.ignore_term) ignore_end_signals();
   const bool may_stay = options.ignore_eof || options.ignore_term || options.http.port;
   if (may_stay || options.slow_start.count() > 0) limit_life(options.life_limit);
@@ -46,13 +44,13 @@ void start(const Options& options) {
   }
   for (const std::string& line : options.stderr_lines) say(line);
   flood_stderr(options.flood_stderr);
-  for (const std::string& line : options.stdout_lines) write_all(STDOUT_FILENO, line + '\n');
+  for (const std::string& line : options.stdout_lines) write_all(kStdout, line + '\n');
   if (options.grandchild) report_grandchild(false, options);
   if (options.grandchild_session) report_grandchild(true, options);
   std::this_thread::sleep_for(options.slow_start);
   if (options.signal_at_start) die_of(*options.signal_at_start);
   if (options.exit_at_start) std::exit(*options.exit_at_start);
-  if (!may_stay) ::alarm(0);
+  if (!may_stay) do_not_limit_life();
 }
 
 }  // namespace
@@ -60,7 +58,10 @@ void start(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace sitter::fake;
-  const Options options = parse_options(argc, argv);
+  prepare_process();
+  const std::vector<std::string> words = arguments(argc, argv);
+  sleep_if_grandchild(words);
+  const Options options = parse_options(words);
   start(options);
   if (options.http.port) {
     return options.fast ? serve_fast_http(options) : HttpServer(options).run();

@@ -405,7 +405,7 @@ void print_help() {
     row.resize(std::max(row.size() + 1, kColumn), ' ');
     text += row + std::string(flag.help) + '\n';
   }
-  write_all(1, text);
+  write_all(kStdout, text);
 }
 
 [[noreturn]] void refuse(std::string_view flag, std::string_view why) {
@@ -422,9 +422,9 @@ const Flag& find_flag(std::string_view name) {
 
 }  // namespace
 
-Options parse_options(int argc, char** argv) {
+Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
-  options.argv.assign(argv, argv + argc);
+  options.argv = arguments;
   std::string_view not_with_fast;
   for (std::size_t at = 1; at < options.argv.size(); ++at) {
     const std::string_view name = options.argv[at];

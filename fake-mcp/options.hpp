@@ -152,6 +152,6 @@ struct Options {
 
 /// Reads the command line. Exits with 0 after --help. Exits with 2 and one sentence on stderr if a
 /// flag is unknown, has a bad value, or does not go with --fast.
-Options parse_options(int argc, char** argv);
+Options parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace sitter::fake

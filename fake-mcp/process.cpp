@@ -1,136 +1,32 @@
 #include "process.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <charconv>
-#include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <utility>
 
 namespace sitter::fake {
-namespace {
 
-constexpr std::pair<std::string_view, int> kSignals[] = {
-    {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"BUS", SIGBUS},   {"FPE", SIGFPE},   {"HUP", SIGHUP},
-    {"ILL", SIGILL},   {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT},
-    {"SEGV", SIGSEGV}, {"STOP", SIGSTOP}, {"SYS", SIGSYS},   {"TERM", SIGTERM}, {"TRAP", SIGTRAP},
-    {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"XCPU", SIGXCPU}};
+void say(std::string_view line) { write_all(kStderr, std::string(line) + '\n'); }
 
-constexpr int kEndSignals[] = {SIGTERM, SIGINT, SIGHUP};
-
-/// More descriptors than a test opens.
-constexpr int kDescriptorMax = 1024;
-
-[[noreturn]] void sleep_as_grandchild(const Grandchild& wanted, int report) {
-  for (const int signal : kEndSignals) std::signal(signal, wanted.ignores_term ? SIG_IGN : SIG_DFL);
-  limit_life(wanted.life);
-  // The sockets of a daemon must close when the daemon ends.
-  for (int descriptor = STDERR_FILENO + 1; descriptor < kDescriptorMax; ++descriptor) {
-    if (descriptor != report) ::close(descriptor);
-  }
-  const pid_t self = ::getpid();
-  write_all(report, {reinterpret_cast<const char*>(&self), sizeof self});
-  ::close(report);
-  while (true) ::pause();
-}
-
-}  // namespace
-
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd writable{descriptor, POLLOUT, 0};
-      ::poll(&writable, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void say(std::string_view line) { write_all(STDERR_FILENO, std::string(line) + '\n'); }
-
-std::optional<int> signal_by_name(std::string_view name) {
-  int number = 0;
-  const char* end = name.data() + name.size();
-  if (std::from_chars(name.data(), end, number).ptr == end && number > 0 && number < NSIG) {
-    return number;
-  }
-  if (name.starts_with("SIG")) name.remove_prefix(3);
-  for (const auto& [known, signal] : kSignals) {
-    if (known == name) return signal;
-  }
-  return std::nullopt;
-}
-
-void die_of(int signal) {
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  std::signal(signal, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, signal);
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  std::raise(signal);
-}
-
-void ignore_end_signals() {
-  for (const int signal : kEndSignals) std::signal(signal, SIG_IGN);
-}
-
-void limit_life(std::chrono::seconds limit) {
-  std::signal(SIGALRM, [](int) { ::_exit(kLifeOver); });
-  ::alarm(static_cast<unsigned>(limit.count()));
-}
-
-pid_t start_grandchild(const Grandchild& wanted) {
-  int report[2];
-  if (::pipe(report) != 0) return -1;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(report[0]);
-    if (wanted.own_session && (::setsid() == -1 || ::fork() != 0)) ::_exit(0);
-    sleep_as_grandchild(wanted, report[1]);
-  }
-  ::close(report[1]);
-  // The grandchild itself reports its pid after it has set its signal dispositions, so a test that
-  // reads the pid can send a signal at once.
-  pid_t pid = -1;
-  while (::read(report[0], &pid, sizeof pid) == -1 && errno == EINTR) {
-  }
-  ::close(report[0]);
-  if (child > 0 && wanted.own_session) ::waitpid(child, nullptr, 0);
-  return pid;
-}
-
+// On Windows, only std::filesystem::path takes a name in UTF-8.
 std::optional<long long> count_up(const std::string& file, long long limit) {
+  const std::filesystem::path path(file);
   long long count = 0;
-  std::ifstream(file) >> count;
+  std::ifstream(path) >> count;
   if (count >= limit) return std::nullopt;
-  std::ofstream(file) << count + 1 << '\n';
+  std::ofstream(path, std::ios::binary) << count + 1 << '\n';
   return count;
 }
 
 std::optional<std::string> read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(std::filesystem::path(file), std::ios::binary);
   if (!stream) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 std::string working_directory() {
   std::error_code gone;
-  return std::filesystem::current_path(gone).string();
+  return std::filesystem::current_path(gone).generic_string();
 }
 
 }  // namespace sitter::fake

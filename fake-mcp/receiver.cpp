@@ -1,7 +1,5 @@
 #include "receiver.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "json.hpp"
@@ -80,7 +78,7 @@ void Receiver::on_request(std::string_view id, const std::string& method, std::s
   }
   if (const int* code = find(options_.answer_and_exit, method)) {
     session_.output.end_of_read();
-    ::_exit(*code);
+    exit_now(*code);
   }
   if (options_.stop_reading_after == session_.record.request_count) session_.reading = false;
   if (!session_.reading) stop_reading();
@@ -89,7 +87,7 @@ void Receiver::on_request(std::string_view id, const std::string& method, std::s
 /// Writes the line in one write before the request is handled, so that the journal also has a
 /// request that ends the process.
 void Receiver::note(std::string_view id, const std::string& method) const {
-  std::string line = std::to_string(::getpid()) + ' ';
+  std::string line = std::to_string(process_id()) + ' ';
   journal_.add(line.append(id).append(" ").append(method));
 }
 
@@ -109,7 +107,7 @@ void Receiver::decide_era(const std::string& method, std::string_view params) {
 /// Carries out the fault that is requested for this method. True if the message is consumed. The id
 /// is empty for a notification, for which only the faults that end or silence the process apply.
 bool Receiver::swallowed(std::string_view id, const std::string& method) {
-  if (const int* code = find(options_.exit_on, method)) ::_exit(*code);
+  if (const int* code = find(options_.exit_on, method)) exit_now(*code);
   if (const int* signal = find(options_.signal_on, method)) {
     die_of(*signal);
     return true;

@@ -1,13 +1,11 @@
 #include "server.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string_view>
+#include <thread>
+
+#include "process.hpp"
 
 namespace sitter::fake {
 namespace {
@@ -35,35 +33,39 @@ int Server::run() {
       wait = options_.exit_when_idle;
       idle = true;
     }
-    const bool listening = session_.reading && !at_end_;
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    const int ready = ::poll(&input, listening ? 1 : 0,
-                             wait ? static_cast<int>(std::max<long long>(wait->count(), 0)) : -1);
-    if (ready == 0 && idle) return end();
-    if (ready > 0 && !read_input() && !options_.ignore_eof) return end();
+    const bool has_input = wait_for_input(wait);
+    if (!has_input && idle) return end();
+    if (has_input && !read_input() && !options_.ignore_eof) return end();
     session_.agenda.do_what_is_due();
     session_.output.end_of_read();
   }
 }
 
+/// False if no input comes within this time, or if the server reads none.
+bool Server::wait_for_input(std::optional<std::chrono::milliseconds> limit) {
+  if (session_.reading && !at_end_) return input_.wait(limit);
+  if (!limit) wait_for_ever();
+  std::this_thread::sleep_for(*limit);
+  return false;
+}
+
 /// Returns false at the end of input.
 bool Server::read_input() {
-  const std::size_t seen = input_.size();
-  input_.resize(seen + kReadSize);
-  const ssize_t count = ::read(STDIN_FILENO, input_.data() + seen, kReadSize);
-  input_.resize(seen + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  at_end_ = count <= 0;
+  const std::size_t seen = bytes_.size();
+  bytes_.resize(seen + kReadSize);
+  const std::size_t count = input_.read(bytes_.data() + seen, kReadSize);
+  bytes_.resize(seen + count);
+  at_end_ = count == 0;
   if (at_end_) return false;
 
   std::size_t begin = 0;
-  std::size_t end = input_.find('\n', seen);
+  std::size_t end = bytes_.find('\n', seen);
   while (end != std::string::npos && session_.reading) {
-    receiver_.on_line(std::string_view(input_).substr(begin, end - begin));
+    receiver_.on_line(std::string_view(bytes_).substr(begin, end - begin));
     begin = end + 1;
-    end = input_.find('\n', begin);
+    end = bytes_.find('\n', begin);
   }
-  input_.erase(0, begin);
+  bytes_.erase(0, begin);
   return true;
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
+#include "input.hpp"
 #include "journal.hpp"
 #include "options.hpp"
 #include "receiver.hpp"
@@ -21,6 +24,7 @@ class Server {
   int run();
 
  private:
+  bool wait_for_input(std::optional<std::chrono::milliseconds> limit);
   bool read_input();
   int end();
 
@@ -29,7 +33,8 @@ class Server {
   StdoutSink sink_;
   Session session_;
   Receiver receiver_;
-  std::string input_;
+  Input input_;
+  std::string bytes_;  ///< read, and not handled
   bool at_end_ = false;
 };
 

@@ -1,7 +1,5 @@
 #include "sink.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -51,12 +49,12 @@ void StdoutSink::end_of_read() {
 }
 
 void StdoutSink::close() {
-  if (std::exchange(open_, false)) ::close(STDOUT_FILENO);
+  if (std::exchange(open_, false)) close_descriptor(kStdout);
 }
 
 void StdoutSink::write(std::string_view bytes) {
-  if (!open_ || write_all(STDOUT_FILENO, bytes)) return;
-  if (!options_.ignore_eof) ::_exit(0);
+  if (!open_ || write_all(kStdout, bytes)) return;
+  if (!options_.ignore_eof) exit_now(0);
   open_ = false;
 }
 

@@ -1,15 +1,15 @@
 #include "tools.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "input.hpp"
 #include "json.hpp"
 #include "process.hpp"
 #include "results.hpp"
@@ -121,7 +121,7 @@ void crash(const Call& call) {
     if (signal) {
       die_of(*signal);
     } else {
-      ::_exit(code);
+      exit_now(code);
     }
   };
   // A cancellation must not stop a crash, so this work belongs to no request.
@@ -131,7 +131,7 @@ void crash(const Call& call) {
 
 void answer_then_exit(const Call& call) {
   call.reply.text("last words");
-  ::_exit(static_cast<int>(call.integer("code", 0)));
+  exit_now(static_cast<int>(call.integer("code", 0)));
 }
 
 void big(const Call& call) {
@@ -213,13 +213,12 @@ void rpc_error(const Call& call) {
 }
 
 std::string environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? json_quoted(value) : "null";
+  const auto value = variable(name);
+  return value ? json_quoted(*value) : "null";
 }
 
 void env(const Call& call) {
-  const char* value = std::getenv(call.text("name").c_str());
-  if (value) return call.reply.text(value);
+  if (const auto value = variable(call.text("name"))) return call.reply.text(*value);
   call.reply.text("not set", ",\"isError\":true");
 }
 
@@ -244,8 +243,8 @@ std::string modern_state(const Session& session) {
 void state(const Call& call) {
   const Record& record = call.session.record;
   std::string shown =
-      object_of({{"pid", std::to_string(::getpid())},
-                 {"parent", std::to_string(::getppid())},
+      object_of({{"pid", std::to_string(process_id())},
+                 {"parent", std::to_string(parent_id())},
                  {"cwd", json_quoted(working_directory())},
                  {"argv", strings(call.session.options.argv)},
                  {"env", environment(call.text("env"))},
@@ -273,9 +272,9 @@ void change_tools(const Call& call) {
 }
 
 void spawn(const Call& call) {
-  const pid_t pid = start_grandchild({.own_session = call.flag("session"),
-                                      .ignores_term = call.flag("ignore_term"),
-                                      .life = call.session.options.life_limit});
+  const std::int64_t pid = start_grandchild({.own_session = call.flag("session"),
+                                             .ignores_term = call.flag("ignore_term"),
+                                             .life = call.session.options.life_limit});
   call.reply.text(std::to_string(pid));
 }
 
@@ -286,10 +285,10 @@ void stop_reading(const Call& call) {
   call.session.reading = false;
 }
 
-void close_stdin(const Call& call) {
+void close_input(const Call& call) {
   call.reply.text("good bye");
   call.session.reading = false;
-  ::close(STDIN_FILENO);
+  close_stdin();
 }
 
 void meta(const Call& call) {
@@ -366,7 +365,7 @@ constexpr Tool kTools[] = {
     {"args", "Answers its command line.", "", args},
     {"close_stdout", "Closes stdout, unanswered, and lives on.", "", close_stdout},
     {"stop_reading", "Answers, reads nothing more and lives on.", "", stop_reading},
-    {"close_stdin", "Answers, closes its stdin and lives on.", "", close_stdin},
+    {"close_stdin", "Answers, closes its stdin and lives on.", "", close_input},
     {"meta", "Answers the received _meta and, in a second block, the raw params.", "", meta},
     {"input_required", "Asks for input first; answers what a retry brings.",
      R"("state":{"type":"string"})", input_required, "", true},
