@@ -13,9 +13,9 @@ struct TcpAddress;
 /// address, or if the system does not tell. Takes a few system calls, and never waits.
 ListenerId listener_at(const TcpAddress& address);
 
-/// A process that has this socket open, the one with the lowest pid if there are several. Looks at
-/// all descriptors of all processes, so it takes milliseconds. Empty if there is none, or if it
-/// belongs to another user.
+/// A process that has this socket open, the one with the lowest pid if there are several; on
+/// Windows the process that opened it. Looks at all descriptors of all processes, so it takes
+/// milliseconds. Empty if there is none, or if it belongs to another user.
 std::optional<long> pid_of(ListenerId listener);
 
 }  // namespace sitter

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
+#include "io/http/listener_choice.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/system/file_descriptor.hpp"
 
@@ -33,30 +34,6 @@ namespace ip = boost::asio::ip;
 /// The kernel fills at most this much of a buffer with one piece of a dump.
 constexpr std::size_t kPieceMax = 32 * 1024;
 
-struct Candidate {
-  ip::address address;
-  std::uint64_t inode = 0;
-  /// An IPv6 socket that gets no IPv4 connections.
-  bool is_v6_only = false;
-};
-
-/// The IPv4 address that an IPv6 address of the form ::ffff:127.0.0.1 stands for. Any other address
-/// is returned unchanged.
-ip::address without_mapping(const ip::address& address) {
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
-  return ip::make_address_v4(ip::v4_mapped, address.to_v6());
-}
-
-/// How well a socket fits an address. The kernel gives the connection to the socket that fits best.
-enum class Fit : std::uint8_t { none, dual_stack, wildcard, exact };
-
-Fit fit(const Candidate& socket, const ip::address& address) {
-  if (without_mapping(socket.address) == address) return Fit::exact;
-  if (!socket.address.is_unspecified()) return Fit::none;
-  if (socket.address.is_v6() == address.is_v6()) return Fit::wildcard;
-  return socket.address.is_v6() && !socket.is_v6_only ? Fit::dual_stack : Fit::none;
-}
-
 ip::address address_of(const inet_diag_msg& message) {
   if (message.idiag_family == AF_INET) return ip::address_v4(ntohl(message.id.idiag_src[0]));
   ip::address_v6::bytes_type bytes;
@@ -65,10 +42,10 @@ ip::address address_of(const inet_diag_msg& message) {
 }
 
 /// `body` holds at least one inet_diag_msg. Attributes follow it.
-Candidate read_candidate(std::string_view body) {
+ListeningSocket read_socket(std::string_view body) {
   inet_diag_msg message;
   std::memcpy(&message, body.data(), sizeof message);
-  Candidate socket{address_of(message), message.idiag_inode};
+  ListeningSocket socket{address_of(message), ListenerId{message.idiag_inode}};
   std::size_t at = NLMSG_ALIGN(sizeof message);
   while (at + sizeof(rtattr) <= body.size()) {
     rtattr attribute;
@@ -98,7 +75,7 @@ bool ask(int netlink, unsigned char family, std::uint16_t port) {
 }
 
 /// Reads one piece of a dump. False after the last piece, and after an error.
-bool read_piece(int netlink, std::vector<Candidate>& sockets) {
+bool read_piece(int netlink, std::vector<ListeningSocket>& sockets) {
   std::array<char, kPieceMax> piece;
   // The kernel has each piece ready when it is asked for.
   const ssize_t count = recv(netlink, piece.data(), piece.size(), MSG_DONTWAIT);
@@ -110,14 +87,14 @@ bool read_piece(int netlink, std::vector<Candidate>& sockets) {
     if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) return false;
     const std::size_t size = header.nlmsg_len;
     if (size < sizeof header + sizeof(inet_diag_msg) || size > left.size()) return false;
-    sockets.push_back(read_candidate(left.substr(sizeof header, size - sizeof header)));
+    sockets.push_back(read_socket(left.substr(sizeof header, size - sizeof header)));
     left.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(size), left.size()));
   }
   return count > 0;
 }
 
-std::vector<Candidate> listening_sockets(std::uint16_t port, bool has_v4) {
-  std::vector<Candidate> sockets;
+std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) {
+  std::vector<ListeningSocket> sockets;
   const FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!netlink.is_open()) return sockets;
   for (const unsigned char family : {AF_INET, AF_INET6}) {
@@ -153,16 +130,7 @@ bool has_open(long pid, std::string_view link) {
 ListenerId listener_at(const TcpAddress& address) {
   const ip::address host = without_mapping(address.host);
   if (!host.is_loopback()) return kNoListener;
-  Fit best = Fit::none;
-  std::uint64_t inode = 0;
-  for (const Candidate& socket : listening_sockets(address.port, host.is_v4())) {
-    const Fit its_fit = fit(socket, host);
-    if (its_fit == Fit::none || its_fit < best) continue;
-    // Sockets that share an address (SO_REUSEPORT) get the connections in turn.
-    inode = its_fit == best ? 0 : socket.inode;
-    best = its_fit;
-  }
-  return ListenerId{inode};
+  return choose_listener(listening_sockets(address.port, host.is_v4()), host);
 }
 
 std::optional<long> pid_of(ListenerId listener) {

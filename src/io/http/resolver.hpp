@@ -33,6 +33,7 @@ inline constexpr std::size_t kHostsBytesMax = 16 * kMiB;
 /// Finds the addresses of one host. An address stands for itself, and `localhost` with all names
 /// below it is 127.0.0.1 and ::1. Any other name is looked for in the file of hosts, and then by a
 /// program: getaddrinfo would load plug-ins of the C library, and a static program crashes in them.
+/// On Windows, the system does both, and neither the file nor the program is used.
 class Resolver {
  public:
   struct Options {

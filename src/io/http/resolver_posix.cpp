@@ -1,21 +1,17 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/address.hpp>
-#include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/base/ascii.hpp"
-#include "core/base/text.hpp"
 #include "io/http/resolver.hpp"
+#include "io/http/resolver_names.hpp"
 #include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/short_program.hpp"
@@ -23,29 +19,9 @@
 namespace sitter {
 namespace {
 
-namespace ip = boost::asio::ip;
-using boost::system::error_code;
-using Addresses = std::vector<ip::address>;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::string_view kBlanks = " \t\r\n";
-
-std::optional<ip::address> literal(std::string_view text) {
-  error_code error;
-  const ip::address address = ip::make_address(std::string(text), error);
-  return error ? std::nullopt : std::optional(address);
-}
-
-void add(Addresses& addresses, const std::optional<ip::address>& address) {
-  if (!address) return;
-  if (std::find(addresses.begin(), addresses.end(), *address) != addresses.end()) return;
-  addresses.push_back(*address);
-}
-
-/// RFC 6761, 6.3.
-bool is_localhost(std::string_view name) {
-  return name == "localhost" || name.ends_with(".localhost");
-}
 
 /// The first word, which is taken off the text; empty if there is none.
 std::string_view next_word(std::string_view& text) {
@@ -84,34 +60,34 @@ std::string read_hosts(const std::string& file) {
   return text;
 }
 
-Addresses addresses_in_file(const std::string& file, std::string_view name) {
-  Addresses addresses;
+HostAddresses addresses_in_file(const std::string& file, std::string_view name) {
+  HostAddresses addresses;
   const std::string text = read_hosts(file);
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = next_line(rest);
     line = line.substr(0, line.find('#'));
     const std::string_view address = next_word(line);
-    if (names(line, name)) add(addresses, literal(address));
+    if (names(line, name)) add_address(addresses, address_literal(address));
   }
   return addresses;
 }
 
 /// Addresses that are known without the program.
-Addresses known_addresses(const std::string& hosts_file, std::string_view name) {
-  if (const auto address = literal(name)) return {*address};
+HostAddresses known_addresses(const std::string& hosts_file, std::string_view name) {
+  HostAddresses addresses = addresses_of_name(name);
+  if (!addresses.empty()) return addresses;
   if (name.ends_with('.')) name.remove_suffix(1);
-  if (is_localhost(name)) return {ip::address_v4::loopback(), ip::address_v6::loopback()};
   return addresses_in_file(hosts_file, name);
 }
 
 /// `getent ahosts` prints a line for each address and each type of socket, with the address as its
 /// first word. `dscacheutil` of macOS prints "ip_address: ADDRESS" and "ipv6_address: ADDRESS".
-Addresses addresses_in_output(std::string_view output) {
-  Addresses addresses;
+HostAddresses addresses_in_output(std::string_view output) {
+  HostAddresses addresses;
   while (!output.empty()) {
     std::string_view line = next_line(output);
     const std::string_view first = next_word(line);
-    add(addresses, literal(first.ends_with("_address:") ? next_word(line) : first));
+    add_address(addresses, address_literal(first.ends_with("_address:") ? next_word(line) : first));
   }
   return addresses;
 }
@@ -128,12 +104,12 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
         timer(of, [this] { on_limit(); }) {}
 
   void start() {
-    Addresses known = known_addresses(options.hosts_file, host);
+    HostAddresses known = known_addresses(options.hosts_file, host);
     if (!known.empty()) {
       tell_soon({std::move(known), {}});
     } else if (host.empty() || host.starts_with('-')) {
       // The program would take it as an option.
-      tell_soon({{}, not_known()});
+      tell_soon({{}, name_not_known(host)});
     } else {
       start_program();
     }
@@ -143,9 +119,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     std::vector<std::string> words = options.command;
     const std::string program = find_program(words.front());
     if (program.empty()) {
-      tell_soon({{},
-                 fmt::format("the name {} can't be looked up: there is no program {}", host,
-                             words.front())});
+      tell_soon({{}, name_not_looked_up(host, "there is no program " + words.front())});
       return;
     }
     // The time of the program starts later, so that it never ends before this one has passed.
@@ -153,8 +127,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     words.push_back(host);
     source = start_short_program(program, std::move(words), options.limit);
     if (!source.is_open()) {
-      tell_soon(
-          {{}, fmt::format("the name {} can't be looked up: {}", host, std::strerror(errno))});
+      tell_soon({{}, name_not_looked_up(host, std::strerror(errno))});
       return;
     }
     loop.watch(source.number(), *this);
@@ -163,7 +136,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
 
   void on_limit() {
     const auto self = shared_from_this();
-    tell({{}, not_found()});
+    tell({{}, name_not_found(host, options.limit)});
   }
 
   Seen on_readable() override {
@@ -184,14 +157,9 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
   Found found_in_output() const {
     // The last line may have been cut.
     const std::size_t whole = output.rfind('\n') + 1;
-    Addresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
+    HostAddresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
     if (!addresses.empty()) return {std::move(addresses), {}};
-    return {{}, loop.now() < deadline ? not_known() : not_found()};
-  }
-
-  std::string not_known() const { return fmt::format("the name {} is not known", host); }
-  std::string not_found() const {
-    return fmt::format("the name {} was not found in {}", host, duration_text(options.limit));
+    return {{}, loop.now() < deadline ? name_not_known(host) : name_not_found(host, options.limit)};
   }
 
   void tell_soon(Found found) {

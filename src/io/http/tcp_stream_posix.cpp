@@ -1,45 +1,29 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "io/http/listener.hpp"
-#include "io/http/proxy.hpp"
 #include "io/http/tcp_address.hpp"
+#include "io/http/tcp_attempts.hpp"
 #include "io/http/tcp_stream.hpp"
 #include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/posix.hpp"
-#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
 
-/// A machine that is gone without a word is asked for a sign of life after a connection has been
-/// silent for the first time, and then at intervals of the second. With three questions without an
-/// answer the connection is broken. Proxies and address translation forget a silent connection
-/// after a minute or more.
-constexpr std::chrono::seconds kTcpSilenceMax{30};
-constexpr std::chrono::seconds kTcpQuestionInterval{10};
-constexpr int kTcpQuestionsMax = 3;
-
 using boost::asio::ip::tcp;
 using boost::system::error_code;
-
-/// How much one read takes: the answer to most requests with one call, and a large body with few.
-constexpr std::size_t kReadMax = 64 * limits::kKiB;
 
 std::optional<tcp::endpoint> name_of(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
   tcp::endpoint address;
@@ -47,10 +31,6 @@ std::optional<tcp::endpoint> name_of(int socket, int (*ask)(int, sockaddr*, sock
   if (ask(socket, address.data(), &size) != 0) return {};
   address.resize(size);
   return address;
-}
-
-std::string text_of(const tcp::endpoint& address) {
-  return host_and_port(address.address().to_string(), address.port());
 }
 
 }  // namespace
@@ -73,21 +53,20 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   void on_found(const Resolver::Found& found) {
     const auto self = shared_from_this();
     if (found.addresses.empty()) return end(found.reason);
-    for (const auto& host : found.addresses) addresses.emplace_back(host, port);
-    give_up_at = std::chrono::steady_clock::now() + options.connect_wait;
+    attempts.begin(found.addresses, port, options.connect_wait);
     try_next();
   }
 
   // ---- connecting
 
   void try_next() {
-    while (tried < addresses.size()) {
-      const int result = try_one(addresses[tried]);
+    while (attempts.has_address()) {
+      const int result = try_one({attempts.address().host, attempts.address().port});
       if (result == 0) return open();
       if (result == EINPROGRESS) return wait_for_connection();
       note_failure(result);
     }
-    end(failure());
+    end(attempts.failure());
   }
 
   /// Almost always, a connection on the same machine is open or refused by the time that `connect`
@@ -118,9 +97,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   }
 
   void wait_for_connection() {
-    const auto left = give_up_at - std::chrono::steady_clock::now();
-    const auto share = left / static_cast<int>(addresses.size() - tried);
-    limit.set(std::chrono::steady_clock::now() + std::max(share, decltype(share)::zero()));
+    limit.set(attempts.give_up_at());
     await_room();
   }
 
@@ -150,21 +127,13 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   void note_failure(int error) {
     stop_waiting();
-    const std::string name = text_of(addresses[tried++]);
     if (error == ECONNREFUSED) {
-      refusing.push_back(name);
-    } else if (other_failure.empty()) {
-      other_failure =
-          fmt::format("{} can't be reached: {}", name,
-                      error == ETIMEDOUT ? "it did not answer in time" : std::strerror(error));
+      attempts.note_refusal();
+    } else if (error == ETIMEDOUT) {
+      attempts.note_silence();
+    } else {
+      attempts.note_failure(std::strerror(error));
     }
-  }
-
-  /// Where several addresses failed, a refusal says most: the host is there, and the daemon is not.
-  std::string failure() const {
-    if (refusing.empty()) return other_failure;
-    if (refusing.size() == 1) return "nothing listens on " + refusing.front();
-    return fmt::format("nothing listens on {} or {}", refusing[0], refusing[1]);
   }
 
   /// The loop reads from now on, so Asio gives up the socket: it needs more system calls, and does
@@ -175,7 +144,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     is_open = true;
     set(IPPROTO_TCP, TCP_NODELAY, 1);
     keep_alive();
-    buffer = std::make_unique_for_overwrite<char[]>(kReadMax);
+    buffer = std::make_unique_for_overwrite<char[]>(limits::kTcpReadMax);
     if (!is_paused) loop.watch(socket.number(), *this);
     events.on_opened();
   }
@@ -187,15 +156,15 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   /// Lets the system find out that the other machine is gone (tcp(7)).
   void keep_alive() {
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(IPPROTO_TCP, platform::kTcpSilenceOption, static_cast<int>(kTcpSilenceMax.count()));
-    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(kTcpQuestionInterval.count()));
-    set(IPPROTO_TCP, TCP_KEEPCNT, kTcpQuestionsMax);
+    set(IPPROTO_TCP, platform::kTcpSilenceOption, static_cast<int>(limits::kTcpSilenceMax.count()));
+    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::kTcpQuestionInterval.count()));
+    set(IPPROTO_TCP, TCP_KEEPCNT, limits::kTcpQuestionsMax);
   }
 
   // ---- reading
 
   Seen on_readable() override {
-    const ssize_t count = recv(socket.number(), buffer.get(), kReadMax, 0);
+    const ssize_t count = recv(socket.number(), buffer.get(), limits::kTcpReadMax, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
     if (count < 0 && errno == EINTR) return Seen::filled;
     const auto self = shared_from_this();
@@ -205,7 +174,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     }
     const auto size = static_cast<std::size_t>(count);
     events.on_bytes({buffer.get(), size});
-    return size == kReadMax ? Seen::filled : Seen::partly;
+    return size == limits::kTcpReadMax ? Seen::filled : Seen::partly;
   }
 
   /// The other side may have said why it has closed before it closed.
@@ -237,7 +206,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   std::string take_arrived() {
     if (!is_open || is_broken) return {};
-    const ssize_t count = recv(socket.number(), buffer.get(), kReadMax, MSG_DONTWAIT);
+    const ssize_t count = recv(socket.number(), buffer.get(), limits::kTcpReadMax, MSG_DONTWAIT);
     return count > 0 ? std::string(buffer.get(), static_cast<std::size_t>(count)) : std::string();
   }
 
@@ -285,7 +254,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     FileDescriptor copy(fcntl(socket.number(), F_DUPFD_CLOEXEC, 0));
     if (!copy.is_open()) return become_broken(errno);
     error_code error;
-    waiting.assign(addresses[tried].protocol(), copy.number(), error);
+    const bool is_v6 = attempts.address().host.is_v6();
+    waiting.assign(is_v6 ? tcp::v6() : tcp::v4(), copy.number(), error);
     if (error) return become_broken(error.value());
     copy.release();
     await_room();
@@ -310,10 +280,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     loop.post([self = shared_from_this()] { self->read_to_end(); });
   }
 
-  std::string broken_by(int error) const {
-    return fmt::format("the connection to {} has broken: {}", text_of(addresses[tried]),
-                       std::strerror(error));
-  }
+  std::string broken_by(int error) const { return attempts.broken_by(std::strerror(error)); }
 
   // ---- the end
 
@@ -337,11 +304,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   Events events;
 
   std::optional<Resolver> resolver;
-  std::vector<tcp::endpoint> addresses;
-  std::size_t tried = 0;  // addresses that have failed
-  std::vector<std::string> refusing;
-  std::string other_failure;  // the first
-  Instant give_up_at{};
+  TcpAttempts attempts;
   Timer limit;
 
   /// The socket until it is connected, and a copy of it while it is full.
@@ -377,9 +340,10 @@ ListenerId TcpStream::listener() {
   return peer ? listener_at({peer->address(), peer->port()}) : kNoListener;
 }
 
-bool is_connected_to_itself(int socket) {
-  const auto near = name_of(socket, getsockname);
-  return near && near == name_of(socket, getpeername);
+bool is_connected_to_itself(std::intptr_t socket) {
+  const int descriptor = static_cast<int>(socket);
+  const auto near = name_of(descriptor, getsockname);
+  return near && near == name_of(descriptor, getpeername);
 }
 
 }  // namespace sitter
