@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "io/http/system_trust.hpp"
 #include "io/http/tls_tables.hpp"
 
 namespace sitter {
@@ -37,7 +38,8 @@ std::string read_file(const std::string& path, std::string& text) {
   // Opening a FIFO would block.
   if (type == fs::file_type::directory || type == fs::file_type::fifo) return "is not a file";
   errno = 0;
-  std::ifstream file(path, std::ios::binary);
+  // On Windows, only this class takes a name in UTF-8.
+  std::ifstream file(fs::path(path), std::ios::binary);
   if (!file) return "can't be read: " + std::string(std::strerror(errno));
   std::array<char, 16 * limits::kKiB> piece;
   while (text.size() <= limits::kTrustBytesMax) {
@@ -66,6 +68,19 @@ int add_certificates(X509_STORE* store, const std::string& pem) {
   return count;
 }
 
+/// Adds certificates in DER form. Returns how many were added.
+int add_certificates(X509_STORE* store, const std::vector<std::string>& all) {
+  int count = 0;
+  for (const std::string& der : all) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+    const std::unique_ptr<X509, CertificateFreed> certificate(
+        d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
+    if (certificate && X509_STORE_add_cert(store, certificate.get()) == 1) ++count;
+  }
+  ERR_clear_error();
+  return count;
+}
+
 /// `source` is what names the file: "--cacert ". On failure, `error` says what is wrong.
 bool add_file(X509_STORE* store, std::string_view source, const std::string& path,
               std::string& error) {
@@ -79,10 +94,10 @@ bool add_file(X509_STORE* store, std::string_view source, const std::string& pat
   return false;
 }
 
-/// `folders` is a list with colons.
+/// `folders` is a list.
 bool add_folders(X509_STORE* store, const std::string& folders, std::string& error) {
   for (std::size_t at = 0; at < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const std::size_t end = std::min(folders.find(kTrustFolderSeparator, at), folders.size());
     std::error_code ignored;  // a folder that cannot be looked at is none
     if (fs::is_directory(folders.substr(at, end - at), ignored)) {
       if (X509_STORE_load_path(store, folders.c_str()) == 1) return true;
@@ -102,14 +117,7 @@ bool is_there(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> TlsContext::system_bundles() {
-  return {"/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Arch, Gentoo
-          "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, RHEL
-          "/etc/ssl/ca-bundle.pem",                             // openSUSE
-          "/etc/pki/tls/cacert.pem",                            // older RHEL
-          "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora from 43 on
-          "/etc/ssl/cert.pem"};                                 // Alpine, macOS
-}
+std::vector<std::string> TlsContext::system_bundles() { return trusted_bundles(); }
 
 TlsContext::TlsContext(Options options) : options_(std::move(options)) {}
 
@@ -152,6 +160,7 @@ bool TlsContext::load_certificates(x509_store_st* store, std::string& error) con
   for (const std::string& bundle : options_.bundles) {
     if (is_there(bundle)) return add_file(store, "", bundle, error);
   }
+  if (add_certificates(store, trusted_certificates()) > 0) return true;
   error = "this system has no file of trusted certificates (name one with --cacert)";
   return false;
 }

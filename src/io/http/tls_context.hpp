@@ -25,7 +25,7 @@ inline constexpr std::size_t kTrustBytesMax = 16 * kMiB;
 /// takes memory before the first connection.
 ///
 /// The certificates come from the first of these that is given: the file of `--cacert`, the
-/// variables SSL_CERT_FILE and SSL_CERT_DIR, the bundle of the system.
+/// variables SSL_CERT_FILE and SSL_CERT_DIR, the bundle or the store of the system.
 class TlsContext {
  public:
   struct Options {
