@@ -172,7 +172,7 @@ std::string folder_of(const std::string& given) {
   std::error_code error;
   auto path = std::filesystem::canonical(given, error);
   if (error) throw Failure{fmt::format("--cwd {}: {}", given, error.message())};
-  return path.native();
+  return path.generic_string();
 }
 
 bool is_in(const Json& hello, const std::string& folder) {

@@ -130,6 +130,8 @@ std::string stem_of(std::string_view program) {
   return name;
 }
 
+bool has_folder(const std::string& word) { return fs::path(word).has_parent_path(); }
+
 bool is_fetcher(std::string_view program) { return contains(kFetchers, stem_of(program)); }
 
 /// Whether a program is still to come behind this word: a number, `run`, or another runner. Any
@@ -143,7 +145,7 @@ bool precedes_program(const std::string& word) {
 std::optional<std::string> file_at(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  return path.lexically_normal().string();
+  return path.lexically_normal().generic_string();
 }
 
 std::optional<std::string> program_file(const fs::path& base, const std::string& word,
@@ -189,7 +191,7 @@ std::optional<std::string> first_program(const std::vector<std::string>& argumen
     } else if (word == "--directory" && has_next) {
       // uv changes to this directory.
       base /= arguments[++i];
-    } else if (word == "-C" && has_next && arguments[i + 1].find('/') != std::string::npos) {
+    } else if (word == "-C" && has_next && has_folder(arguments[i + 1])) {
       // Ruby and make change to this directory.
       std::error_code error;
       base /= arguments[++i];
@@ -239,22 +241,24 @@ std::optional<std::string> missing_script(const std::string& program,
   bool may_be_path = !is_fetcher(program);
   const auto take = [&](const fs::path& base, const std::string& word,
                         const std::string& before) -> std::optional<std::string> {
-    // An assignment, an address, a list, a pattern, code, a file with arguments.
-    if (word.find_first_of("=:* ") != word.npos || word.front() == '@') return std::nullopt;
-    const bool has_slash = word.find('/') != word.npos;
+    // An assignment, an address, a list, a pattern, code, a file with arguments. The colon of a
+    // drive is none of them.
+    const std::size_t drive = fs::path(word).root_name().native().size();
+    if (word.find_first_of("=:* ", drive) != word.npos || word.front() == '@') return std::nullopt;
+    const bool has_slash = has_folder(word);
     const bool is_behind_option = before.starts_with('-') && before != "--";
     if (!has_slash && !is_behind_option) may_be_path = may_be_path && precedes_program(word);
     const fs::path path = (base / word).lexically_normal();
     const std::string ending = ascii_lower(path.extension().string());
-    const bool is_outside =
-        kind == Runner::wrapper && word.front() == '/' && !path.native().starts_with(cwd + '/');
+    const bool is_outside = kind == Runner::wrapper && fs::path(word).is_absolute() &&
+                            !path.generic_string().starts_with(cwd + '/');
     const bool is_value =
         (is_behind_option && before.starts_with("--")) || contains(kOptionsWithValue, before);
     const bool is_path =
         has_slash && may_be_path && !is_outside && !is_value && !contains(kNoPrograms, ending);
     std::error_code error;
     if ((!is_path && !contains(kPrograms, ending)) || fs::exists(path, error)) return std::nullopt;
-    return path.string();
+    return path.generic_string();
   };
   return first_program(arguments, cwd, take);
 }
@@ -275,7 +279,7 @@ bool runs_source(const std::string& command, const std::vector<std::string>& arg
         return comes_with_code(word) || contains(kBuilt, fs::path(word).extension().string());
       });
     case Runner::none:
-      return command.find('/') != std::string::npos && is_source(fs::path(cwd) / command);
+      return has_folder(command) && is_source((fs::path(cwd) / command).generic_string());
     case Runner::remote:
       break;
   }
@@ -289,8 +293,8 @@ std::vector<std::string> built_endings(const std::string& command,
   if (kind == Runner::remote) return {};
   auto program = kind == Runner::none ? command : script_of(arguments, cwd);
   if (!program) program = missing_script(command, arguments, cwd);
-  const std::string file = program ? (fs::path(cwd) / *program).native() : std::string();
-  const std::string ending = fs::path(file).extension().native();
+  const std::string file = program ? (fs::path(cwd) / *program).generic_string() : std::string();
+  const std::string ending = fs::path(file).extension().string();
   if (contains(kJavaScript, ending)) return {std::begin(kTypeScript), std::end(kTypeScript)};
   const auto interpreter = shebang_words(first_line_of(file));
   const bool runs_shell = is_shell(command) || ending == ".sh" ||
