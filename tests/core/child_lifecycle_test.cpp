@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "core/child/child_end.hpp"
 #include "core/child/ending.hpp"
 #include "core/child/restart_policy.hpp"
@@ -256,6 +259,62 @@ TEST(UnaskedEndTest, OtherSignalsAreCrashes) {
   for (const char* signal : {"SIGSEGV", "SIGABRT", "SIGKILL", "SIGPIPE"}) {
     EXPECT_EQ(unasked_end({139, signal}), EndReason::crashed) << signal;
   }
+}
+
+/// How a program ends on Windows.
+ExitStatus windows_end(std::uint32_t number) { return {static_cast<int>(number), ""}; }
+
+TEST(UnaskedEndTest, CtrlCComesFromOutsideAndOtherExceptionsAreCrashes) {
+  EXPECT_EQ(unasked_end(windows_end(0xC000013A)), EndReason::ended_from_outside);
+  for (const std::uint32_t number : {0xC0000005U, 0x80000003U, 0xE0434352U, 0xFFFFFFFFU}) {
+    EXPECT_EQ(unasked_end(windows_end(number)), EndReason::crashed) << number;
+  }
+  EXPECT_EQ(unasked_end(kUnknownExit), EndReason::exited);
+}
+
+TEST(ExitStatusTest, OnlyANumberOfTheSeverityErrorIsAnException) {
+  for (const std::uint32_t number : {0xC0000000U, 0xC0000005U, 0xC0000409U, 0xE06D7363U,
+                                     0xFFFEFFFFU, 0x80000001U, 0x80000005U}) {
+    EXPECT_TRUE(windows_end(number).by_exception()) << number;
+  }
+  // The last ones are results of functions, and exit codes below zero.
+  for (const std::uint32_t number : {0U, 3U, 255U, 0x80000000U, 0x80000006U, 0xBFFFFFFFU,
+                                     0xC000013AU, 0x80070005U, 0xFFFF0000U, 0xFFFFFFFFU}) {
+    EXPECT_FALSE(windows_end(number).by_exception()) << number;
+  }
+  EXPECT_FALSE(kUnknownExit.by_exception());
+}
+
+TEST(StatusWordsTest, ExplainTheNumbersOfWindows) {
+  const std::pair<std::uint32_t, const char*> ends[] = {
+      {0xC0000005, "exit 0xC0000005, access violation"},
+      {0xC00000FD, "exit 0xC00000FD, stack overflow"},
+      {0xC0000374, "exit 0xC0000374, heap corruption"},
+      {0xC0000409, "exit 0xC0000409, stack buffer overrun or abort"},
+      {0xC0000135, "exit 0xC0000135, a DLL was not found"},
+      {0xC000007B, "exit 0xC000007B, a DLL of another architecture"},
+      {0xC0000139, "exit 0xC0000139, an entry point was not found in a DLL"},
+      {0xC0000142, "exit 0xC0000142, a DLL could not be initialized"},
+      {0xC000013A, "exit 0xC000013A, Ctrl-C"},
+      {0x80000003, "exit 0x80000003, breakpoint"},
+      {0xC000001D, "exit 0xC000001D, illegal instruction"},
+      {0xC0000094, "exit 0xC0000094, division by zero"},
+      {0xE0434352, "exit 0xE0434352, unhandled .NET exception"},
+      {0xE06D7363, "exit 0xE06D7363, unhandled C++ exception"},
+      {0xC0000022, "exit 0xC0000022"},
+      {0x80070005, "exit 0x80070005"},
+      {3, "exit 3"},
+      {0xFFFFFFFF, "exit -1"},
+      {0xFFFF0000, "exit -65536"},
+  };
+  for (const auto& [number, words] : ends) EXPECT_EQ(status_words(windows_end(number)), words);
+  EXPECT_EQ(status_words(kUnknownExit), "exit code unknown");
+}
+
+TEST(ExitCodeTest, ANumberOfWindowsHasNoSign) {
+  EXPECT_EQ(exit_code_of(windows_end(0xC0000005)), 3221225477);
+  EXPECT_EQ(exit_code_of(windows_end(0xFFFFFFFF)), -1);
+  EXPECT_EQ(exit_code_of({3, ""}), 3);
 }
 
 TEST(PreviousWordsTest, SayWhatIsKnown) {

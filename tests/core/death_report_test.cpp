@@ -142,6 +142,9 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
             "\uFFFD\"}");
   EXPECT_EQ(error_data(report(EndReason::crashed, {3, ""})),
             R"json({"reason":"crashed","delivered":true,"exitCode":3,"lifetimeMs":2000})json");
+  EXPECT_EQ(error_data(report(EndReason::crashed, {static_cast<int>(0xC0000005), ""})),
+            R"json({"reason":"crashed","delivered":true,"exitCode":3221225477,)json"
+            R"json("exitWords":"access violation","lifetimeMs":2000})json");
   DeathReport failed = report(EndReason::not_executed, {}, "no such file");
   failed.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_data(failed),

@@ -35,7 +35,7 @@ TEST_F(LinkProcessTest, ThatAnEarlierSessionHasStartedIsOurs) {
   client(call(1, "sitter_rebuild"));
   build_ends(1, 0);
   EXPECT_THAT(done(), Contains("close process 1"));
-  process_exits(1, kUnknownExit.code);
+  process_exits(1, kUnknownExit);
   refuse_connections();
   EXPECT_THAT(done(), Contains("start process 2"));
 }
@@ -49,7 +49,8 @@ TEST_F(LinkProcessTest, TheEndOfOneThatAnEarlierSessionHasStartedHasNoExitCode) 
   opens_daemon();
   client(call(1, "crash"));
   done();
-  process_ends(1, kUnknownExit.code);
+  process_exits(1, kUnknownExit);
+  refuse_connections();
   breaks(*exchange_of(1));
   time_passes(limits::kDrain);
   EXPECT_THAT(answer_text(), HasSubstr("the server exited by itself (exit code unknown) after"));

@@ -103,9 +103,9 @@ void LinkTest::process_says(Generation gen, const std::string& line) {
   tell(fact::ChildErrorLine{gen, line, 0});
 }
 
-void LinkTest::process_exits(Generation gen, int code, const std::string& signal) {
+void LinkTest::process_exits(Generation gen, const ExitStatus& status) {
   processes_[gen].has_exited = true;
-  turn([&] { link().handle(fact::ChildExited{gen, {code, signal}}, now); });
+  turn([&] { link().handle(fact::ChildExited{gen, status}, now); });
   tell(fact::ChildErrorEnded{gen});
 }
 

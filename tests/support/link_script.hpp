@@ -86,7 +86,10 @@ class LinkTest : public ClientScript {
   // Facts of the process of the daemon.
   void process_start_fails(Generation gen, const std::string& reason);
   void process_says(Generation gen, const std::string& line);
-  void process_exits(Generation gen, int code, const std::string& signal = "");
+  void process_exits(Generation gen, const ExitStatus& status);
+  void process_exits(Generation gen, int code, const std::string& signal = "") {
+    process_exits(gen, {code, signal});
+  }
   void build_ends(int number, int code);
 
   void tell(const HttpFact& fact);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -11,6 +14,39 @@ namespace sitter {
 namespace {
 
 constexpr std::size_t kStartFailureBytesMax = 1000;
+
+/// The numbers with which programs end on Windows when they do not end by themselves: NTSTATUS
+/// (MS-ERREF 2.3.1), and exceptions of the runtimes of languages.
+struct SystemCode {
+  std::uint32_t number;
+  std::string_view words;
+};
+constexpr SystemCode kSystemCodes[] = {
+    {0x80000003, "breakpoint"},
+    {0x80131623, "Environment.FailFast of .NET"},
+    {0xC0000005, "access violation"},
+    {0xC0000006, "a page of a file could not be read"},
+    {0xC0000017, "out of memory"},
+    {0xC000001D, "illegal instruction"},
+    {0xC000007B, "a DLL of another architecture"},
+    {0xC0000094, "division by zero"},
+    {0xC0000095, "integer overflow"},
+    {0xC0000096, "privileged instruction"},
+    {0xC00000FD, "stack overflow"},
+    {0xC000012D, "out of memory"},
+    {0xC0000135, "a DLL was not found"},
+    {0xC0000138, "an entry point was not found in a DLL"},
+    {0xC0000139, "an entry point was not found in a DLL"},
+    {0xC000013A, "Ctrl-C"},
+    {0xC0000142, "a DLL could not be initialized"},
+    {0xC0000374, "heap corruption"},
+    // abort, and the checks of compilers and of the system, end a program in this way (__fastfail).
+    {0xC0000409, "stack buffer overrun or abort"},
+    {0xC0000420, "assertion failure"},
+    {0xC0000428, "a signature is not valid"},
+    {0xE0434352, "unhandled .NET exception"},
+    {0xE06D7363, "unhandled C++ exception"},
+};
 
 std::string why_words(const ChildEnd& end) {
   if (end.why.empty()) return "no reason known";
@@ -89,8 +125,9 @@ std::string plain_clause(const ChildEnd& end) {
 }  // namespace
 
 EndReason unasked_end(const ExitStatus& status) {
+  if (status.by_control_c()) return EndReason::ended_from_outside;
   if (!status.by_signal()) {
-    return status.code == 0 || status == kUnknownExit ? EndReason::exited : EndReason::crashed;
+    return status.code == 0 || status.is_unknown ? EndReason::exited : EndReason::crashed;
   }
   for (const std::string_view polite : {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}) {
     if (status.signal == polite) return EndReason::ended_from_outside;
@@ -115,14 +152,33 @@ bool is_failure(EndReason reason) {
 }
 
 std::string status_words(const ExitStatus& status) {
-  if (status == kUnknownExit) return "exit code unknown";
+  if (status.is_unknown) return "exit code unknown";
   if (!status.passed_on.empty()) {
     return fmt::format("exit {}, as a shell passes on {}{}", status.code, status.passed_on,
                        status.passed_on == "SIGKILL" ? " (from outside, or out of memory)" : "");
   }
-  if (!status.by_signal()) return fmt::format("exit {}", status.code);
+  if (!status.by_signal()) {
+    const std::string_view words = system_code_words(status);
+    return fmt::format("exit {}{}{}", exit_code_text(status), words.empty() ? "" : ", ", words);
+  }
   if (status.signal == "SIGKILL") return "SIGKILL, from outside or out of memory";
   return status.signal;
+}
+
+std::string exit_code_text(const ExitStatus& status) {
+  return status.has_system_code() ? fmt::format("0x{:08X}", status.unsigned_code())
+                                  : std::to_string(status.code);
+}
+
+std::int64_t exit_code_of(const ExitStatus& status) {
+  return status.has_system_code() ? std::int64_t{status.unsigned_code()} : status.code;
+}
+
+std::string_view system_code_words(const ExitStatus& status) {
+  const auto* const known =
+      std::find_if(std::begin(kSystemCodes), std::end(kSystemCodes),
+                   [&](const SystemCode& code) { return code.number == status.unsigned_code(); });
+  return known == std::end(kSystemCodes) ? std::string_view() : known->words;
 }
 
 std::string reason_words(const ChildEnd& end) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -96,9 +97,19 @@ inline bool has_exited(const ChildEnd& end) {
 /// or ended_from_outside.
 EndReason unasked_end(const ExitStatus& status);
 
-/// "exit 3" or "SIGSEGV". For SIGKILL the text says what is known: "SIGKILL, from outside or out of
-/// memory".
+/// "exit 3", "SIGSEGV" or "exit 0xC0000005, access violation". For SIGKILL the text says what is
+/// known: "SIGKILL, from outside or out of memory".
 std::string status_words(const ExitStatus& status);
+
+/// The exit code in a text: "3", "0xC0000005".
+std::string exit_code_text(const ExitStatus& status);
+
+/// The exit code in JSON: a number of Windows has no sign.
+std::int64_t exit_code_of(const ExitStatus& status);
+
+/// What a number of Windows means, in a few words. Empty for other exit codes, and for a number
+/// that few developers know.
+std::string_view system_code_words(const ExitStatus& status);
 
 /// Whether the end means that something went wrong.
 bool is_failure(EndReason reason);

@@ -17,7 +17,7 @@ struct ServerStatus {
   struct Failure {
     /// One clause, as end_clause returns it.
     std::string what;
-    std::optional<int> exit_code;
+    std::optional<std::int64_t> exit_code;
     /// Empty if no signal ended the child.
     std::string signal;
     std::string stderr_tail;
@@ -78,7 +78,7 @@ struct ServerStatus {
   std::string activity;
   std::optional<Milliseconds> last_startup;
   std::optional<Milliseconds> child_uptime;
-  std::optional<int> previous_exit_code;
+  std::optional<std::int64_t> previous_exit_code;
   std::optional<Milliseconds> previous_lifetime;
   /// The raw JSON text of the child's serverInfo.
   std::optional<std::string> server_info;

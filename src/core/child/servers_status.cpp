@@ -30,14 +30,14 @@ ServerStatus Servers::status(bool is_for_person) const {
     status.last_end = clause_of(*last);
     status.was_foreign = last->is_foreign;
     status.last_end_age = std::chrono::floor<Milliseconds>(now_.wall - *history_.last_end_at());
-    if (has_exited(*last)) status.previous_exit_code = last->status.code;
+    if (has_exited(*last)) status.previous_exit_code = exit_code_of(last->status);
     if (last->reason != EndReason::not_executed) status.previous_lifetime = last->lifetime;
   }
   status.last_startup = history_.last_startup();
   if (const auto& failure = history_.last_failure()) {
     const ChildEnd& end = failure->end;
     status.last_failure = {clause_of(end),
-                           has_exited(end) ? std::optional(end.status.code) : std::nullopt,
+                           has_exited(end) ? std::optional(exit_code_of(end.status)) : std::nullopt,
                            end.status.signal,
                            failure->stderr_tail,
                            std::chrono::floor<Milliseconds>(now_.wall - failure->at),
@@ -92,7 +92,7 @@ std::string Servers::state_word() const {
       last->reason == EndReason::session_lost) {
     return reason_words(*last);
   }
-  return fmt::format("exited ({})", last->status.code);
+  return fmt::format("exited ({})", exit_code_text(last->status));
 }
 
 }  // namespace sitter

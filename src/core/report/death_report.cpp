@@ -147,8 +147,10 @@ std::string error_data(const DeathReport& report) {
   data["delivered"] = is_delivered(report);
   if (report.end) {
     if (has_exited(*report.end)) {
-      data["exitCode"] = report.end->status.code;
-      if (report.end->status.by_signal()) data["signal"] = report.end->status.signal;
+      const ExitStatus& status = report.end->status;
+      data["exitCode"] = exit_code_of(status);
+      if (status.by_signal()) data["signal"] = status.signal;
+      if (const auto words = system_code_words(status); !words.empty()) data["exitWords"] = words;
     }
     if (report.end->reason != EndReason::not_executed && !report.end->had_no_child) {
       data["lifetimeMs"] = report.end->lifetime.count();

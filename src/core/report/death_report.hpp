@@ -50,7 +50,7 @@ std::string report_text(const DeathReport& report);
 std::string error_message(const DeathReport& report);
 
 /// The `data` of that error as JSON text: {"reason", "delivered", "exitCode", "signal",
-/// "lifetimeMs", "why", "stderr", "buildOutput"}. Unknown members are left out.
+/// "exitWords", "lifetimeMs", "why", "stderr", "buildOutput"}. Unknown members are left out.
 std::string error_data(const DeathReport& report);
 
 }  // namespace sitter

@@ -103,7 +103,7 @@ Json build_json(const std::optional<StatusFacts::BuildFacts>& build) {
   const std::optional<BuildResult>& last = build->last;
   json["lastResult"] = last ? Json(outcome_words(last->outcome)) : Json();
   const bool has_exited = last && last->outcome != BuildResult::Outcome::not_started;
-  json["exitCode"] = has_exited ? Json(last->status.code) : Json();
+  json["exitCode"] = has_exited ? Json(exit_code_of(last->status)) : Json();
   json["durationMs"] = last ? Json(last->duration.count()) : Json();
   json["endedUtc"] = last ? Json(utc_text(last->ended)) : Json();
   return json;
