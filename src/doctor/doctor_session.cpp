@@ -1,7 +1,6 @@
 #include "doctor/doctor_session.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -38,7 +37,7 @@ DoctorSession::DoctorSession(const DoctorWords& words, Era era, const Start& sta
 DoctorSession::~DoctorSession() {
   if (!owes_answer_) return;
   // At the end of its input, the bridge would wait for the answer.
-  if (const auto bridge = find_process(bridge_.pid())) send_signal(*bridge, SIGTERM);
+  if (const auto bridge = find_process(bridge_.pid())) send_signal(*bridge, UnitSignal::terminate);
 }
 
 std::optional<Json> DoctorSession::open(Milliseconds wait) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -439,7 +438,7 @@ class Examination {
     }
     on_step_("ending it with SIGTERM");
     termination.wait = kTerminationWait;
-    send_signal(*process, SIGTERM);
+    send_signal(*process, UnitSignal::terminate);
     const auto deadline = DoctorSession::Clock::now() + kTerminationWait;
     while (DoctorSession::Clock::now() < deadline) {
       session.rest();
@@ -460,7 +459,7 @@ class Examination {
       killed.open(opening_wait_);
       const auto process = find_process(number_in(killed.settled_status(), "childPid"));
       if (!process) return;
-      send_signal(*process, SIGKILL);
+      send_signal(*process, UnitSignal::kill);
     }
     DoctorSession session(words_, era, start);
     facts_.after_killed_start = failure_to_open(session, era, opening_wait_);

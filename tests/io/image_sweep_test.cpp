@@ -198,12 +198,15 @@ TEST(SharedByStrangers, InterpretersAndRunnersAreSharedAndTheUsersProgramsAreNot
 }
 
 TEST(BelongsToTheSystem, InstalledProgramsDoAndBuiltOnesDoNot) {
-  for (const char* path : {"/usr/bin/cat", "/usr/lib/git-core/git", "/bin/tee", "/lib64/ld.so",
-                           "/nix/store/x/bin/cat", "/opt/homebrew/bin/jq"}) {
+  for (const char* path :
+       {"/usr/bin/cat", "/usr/lib/git-core/git", "/bin/tee", "/lib64/ld.so", "/nix/store/x/bin/cat",
+        "/opt/homebrew/bin/jq", "C:/WINDOWS/system32/cmd.exe", "D:/Program Files (x86)/a/a.exe",
+        "C:/msys64/usr/bin/tee.exe"}) {
     EXPECT_TRUE(belongs_to_the_system(path)) << path;
   }
-  for (const char* path : {"/usr/local/bin/server", "/srv/server", "/home/a/bin/server",
-                           "/library/server", "./usr/bin/server", ""}) {
+  for (const char* path :
+       {"/usr/local/bin/server", "/srv/server", "/home/a/bin/server", "/library/server",
+        "./usr/bin/server", "C:/Users/a/server.exe", "C:/Windows.old/a.exe", "C:", ""}) {
     EXPECT_FALSE(belongs_to_the_system(path)) << path;
   }
 }

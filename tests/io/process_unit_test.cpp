@@ -418,9 +418,9 @@ TEST_F(ProcessUnitTest, AReusedPidIsNotAMember) {
   EXPECT_THAT(former.signal(UnitSignal::kill, {}), IsEmpty());
   ProcessRecord stale = *record;
   --stale.start;
-  EXPECT_EQ(send_signal(stale, SIGKILL), Delivery::gone);
+  EXPECT_EQ(send_signal(stale, UnitSignal::kill), Delivery::gone);
   EXPECT_TRUE(is_alive(child.pid()));
-  EXPECT_EQ(send_signal(*record, SIGKILL), Delivery::delivered);
+  EXPECT_EQ(send_signal(*record, UnitSignal::kill), Delivery::delivered);
   EXPECT_EQ(child.wait(), (ExitStatus{137, "SIGKILL"}));
 }
 

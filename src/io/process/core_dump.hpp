@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,13 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How many functions of a stack are shown.
+inline constexpr std::size_t kFramesMax = 6;
+
+}  // namespace limits
+
 /// The core dump of a process that has crashed.
 struct CoreDump {
   /// See `ExitStatus::core`.
@@ -25,7 +33,7 @@ struct CoreDump {
 };
 
 /// Whether the system writes a core dump when a process ends like this, or one behind a shell that
-/// passes the signal on (signal(7)).
+/// passes the end on (signal(7)).
 bool leaves_core(const ExitStatus& status);
 
 /// Looks where the core dump of a process must be that was started in `cwd` at `started`, and has
@@ -35,8 +43,8 @@ bool leaves_core(const ExitStatus& status);
 CoreDump core_dump_of(const Reaped& ended, const std::string& program, const std::string& cwd,
                       WallTime started);
 
-/// The same for a system that writes core dumps to `pattern` (core(5)). `where` is empty if there
-/// is none.
+/// The same for a system that writes core dumps to `pattern` (core(5)), which on Windows is a
+/// folder. `where` is empty if there is none.
 CoreDump core_dump_at(const std::string& pattern, const Reaped& ended, const std::string& program,
                       const std::string& cwd, WallTime started);
 

@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 #include <utility>
 
 #include "core/base/shell_word.hpp"
-#include "core/base/text.hpp"
 #include "io/process/core_dump.hpp"
 #include "io/process/core_file.hpp"
 #include "io/process/launch_plan.hpp"
@@ -34,8 +32,6 @@ namespace fs = std::filesystem;
 /// gdb takes seconds for the symbols of a large program.
 constexpr std::chrono::seconds kStackWait{15};
 constexpr std::size_t kStackOutputMax = 64 * limits::kKiB;
-constexpr std::size_t kFramesMax = 6;
-constexpr std::size_t kStackMax = 500;
 
 /// The time of a file comes from a clock of the system that may be a tick behind.
 constexpr std::chrono::milliseconds kFileTimeMargin{20};
@@ -92,22 +88,6 @@ std::optional<Core> newest_core(const fs::path& pattern, long leader, WallTime s
     newest_at = written_at;
   }
   return newest;
-}
-
-/// The function in a line of a stack, and its place if that is known.
-std::string frame_in(std::string_view line) {
-  const auto skip = [&line](std::size_t count) {
-    line.remove_prefix(std::min(count, line.size()));
-  };
-  skip(line.find_first_not_of(' '));
-  if (!line.starts_with('#')) return {};
-  skip(line.find(' '));
-  skip(line.find_first_not_of(' '));
-  if (line.starts_with("0x")) skip(line.find(' ') + 1);
-  if (line.starts_with("in ")) skip(3);
-  const std::string name(line.substr(0, line.find(" (")));
-  const std::size_t place = line.rfind(" at ");
-  return place == line.npos ? name : name + std::string(line.substr(place));
 }
 
 }  // namespace
@@ -181,24 +161,10 @@ CoreDump core_dump_at(const std::string& pattern, const Reaped& ended, const std
                    "-q",   "-batch",
                    "-iex", "set debuginfod enabled off",
                    "-iex", "set print frame-arguments none",
-                   "-ex",  fmt::format("bt {}", kFramesMax),
+                   "-ex",  fmt::format("bt {}", limits::kFramesMax),
                    of,     core->file.string()};
   }
   return dump;
-}
-
-std::string stack_in(std::string_view output) {
-  std::vector<std::string> frames;
-  for (const std::string_view line : text_lines(output)) {
-    // coredumpctl shows the thread that has crashed first.
-    const bool is_next_thread = !frames.empty() && line.find("Stack trace of thread") != line.npos;
-    if (frames.size() == kFramesMax || is_next_thread) break;
-    std::string frame = frame_in(line);
-    // gdb shows the innermost frame once more, before the stack.
-    const bool is_repeated = frames.size() == 1 && frames.front() == frame;
-    if (!frame.empty() && !is_repeated) frames.push_back(std::move(frame));
-  }
-  return brief(fmt::format("{}", fmt::join(frames, " < ")), kStackMax);
 }
 
 struct StackReader::Reading final : EventLoop::Reader {

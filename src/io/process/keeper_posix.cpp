@@ -89,7 +89,7 @@ class KeptUnits {
       if (process.zombie || process.start < bridge_.start) continue;
       const auto gen = marked_generation(process.pid, bridge_);
       if (!gen || is_errand(*gen)) continue;
-      found = send_signal(process, SIGKILL) == Delivery::delivered || found;
+      found = send_signal(process, UnitSignal::kill) == Delivery::delivered || found;
     }
     return found;
   }

@@ -52,6 +52,7 @@ std::string debugger_of(const std::vector<ProcessInfo>& members) {
   for (const ProcessInfo& member : members) {
     const long tracer = tracer_of(member.pid);
     if (tracer == 0) continue;
+    if (tracer == kUnknownTracer) return "the system does not tell which";
     const bool is_inside = std::any_of(members.begin(), members.end(),
                                        [&](const ProcessInfo& one) { return one.pid == tracer; });
     const std::string name = program_name_of(tracer);

@@ -13,13 +13,16 @@ namespace sitter {
 /// good; the system may give the same pid to another process later.
 struct ProcessRecord {
   long pid = 0;
+  /// 0 if it has ended, where the system does not give such a process another parent.
   long parent = 0;
+  /// 0 on systems without process groups and sessions.
   long group = 0;
   long session = 0;
+  /// The number of its user, or a number that only tells ours from others.
   long user = 0;
   /// The start time in a unit that depends on the system; only for comparisons.
   std::uint64_t start = 0;
-  /// The process has ended, but its parent has not reaped it yet.
+  /// The process has ended, but its parent has not reaped it yet, or somebody still refers to it.
   bool zombie = false;
 };
 
@@ -51,6 +54,9 @@ struct OpenFileIdentity {
   friend bool operator==(const OpenFileIdentity&, const OpenFileIdentity&) = default;
 };
 
+/// How a process is ended: it is asked to end, or it is ended. A system may have only the second.
+enum class UnitSignal { terminate, kill };
+
 enum class Delivery { delivered, gone, not_permitted };
 
 /// Whether the system lists its processes. If it does not, the functions below find no process. The
@@ -80,7 +86,11 @@ std::vector<std::string> arguments_behind_name(long pid);
 /// The command line of a process as one printable line of at most 200 bytes.
 std::string command_of(long pid);
 
-/// The process that traces this process; 0 if none does, or if it is outside of our pid namespace.
+/// A process that the system does not name.
+inline constexpr long kUnknownTracer = -1;
+
+/// The process that traces this process, such as a debugger; 0 if none does, or if it is outside of
+/// our pid namespace.
 long tracer_of(long pid);
 
 /// What the first thread of a process does at this moment.
@@ -129,6 +139,6 @@ std::vector<std::string> locked_files_of(long pid);
 std::optional<OpenFileIdentity> input_of(long pid);
 
 /// Sends `signal` if `process` is still the process of that record.
-Delivery send_signal(const ProcessRecord& process, int signal);
+Delivery send_signal(const ProcessRecord& process, UnitSignal signal);
 
 }  // namespace sitter

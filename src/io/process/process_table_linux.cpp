@@ -319,7 +319,8 @@ std::optional<OpenFileIdentity> input_of(long pid) {
   return OpenFileIdentity{facts.st_dev, facts.st_ino};
 }
 
-Delivery send_signal(const ProcessRecord& process, int signal) {
+Delivery send_signal(const ProcessRecord& process, UnitSignal signal) {
+  const int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
   // The descriptor refers to this process, so the signal cannot reach another process that gets the
   // same pid between the check and the signal. Old kernels and sandboxes refuse the descriptor.
   FileDescriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
@@ -327,8 +328,8 @@ Delivery send_signal(const ProcessRecord& process, int signal) {
   auto now = find_process(process.pid);
   if (!now || now->start != process.start || now->zombie) return Delivery::gone;
   long result = handle.is_open()
-                    ? syscall(SYS_pidfd_send_signal, handle.number(), signal, nullptr, 0)
-                    : kill(static_cast<pid_t>(process.pid), signal);
+                    ? syscall(SYS_pidfd_send_signal, handle.number(), number, nullptr, 0)
+                    : kill(static_cast<pid_t>(process.pid), number);
   if (result == 0) return Delivery::delivered;
   return takes_signal(errno) ? Delivery::gone : Delivery::not_permitted;
 }

@@ -195,10 +195,11 @@ std::optional<OpenFileIdentity> input_of(long pid) {
   return OpenFileIdentity{0, info.pipeinfo.pipe_handle};
 }
 
-Delivery send_signal(const ProcessRecord& process, int signal) {
+Delivery send_signal(const ProcessRecord& process, UnitSignal signal) {
   auto now = find_process(process.pid);
   if (!now || now->start != process.start || now->zombie) return Delivery::gone;
-  if (kill(static_cast<pid_t>(process.pid), signal) == 0) return Delivery::delivered;
+  const int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
+  if (kill(static_cast<pid_t>(process.pid), number) == 0) return Delivery::delivered;
   return errno == EPERM ? Delivery::not_permitted : Delivery::gone;
 }
 

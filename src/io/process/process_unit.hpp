@@ -25,8 +25,6 @@ struct Signalled {
   Delivery delivery = Delivery::delivered;
 };
 
-enum class UnitSignal { terminate, kill };
-
 /// How often processes are listed and signalled, since each round finds processes that were forked
 /// during the round before. Only a fork bomb needs more rounds.
 inline constexpr int kSignalRoundsMax = 50;

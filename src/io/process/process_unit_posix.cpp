@@ -230,7 +230,7 @@ std::vector<Signalled> ProcessUnit::State::signal(UnitSignal signal,
       quiet = 0;
       done.push_back(process);
       std::string command = command_of(process.pid);
-      Delivery delivery = send_signal(process, number);
+      Delivery delivery = send_signal(process, signal);
       if (delivery != Delivery::gone) {
         result.push_back({{process.pid, std::move(command)}, delivery});
       }

@@ -1,11 +1,10 @@
-#include <unistd.h>
+#include "io/process/image_sweep.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <iterator>
 #include <unordered_map>
 
-#include "io/process/image_sweep.hpp"
+#include "core/base/ascii.hpp"
 #include "io/process/runners.hpp"
 
 namespace sitter {
@@ -14,6 +13,11 @@ namespace {
 // The system folders outside of /usr.
 constexpr std::string_view kSystemFolders[] = {
     "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/opt/homebrew/", "/System/",
+};
+
+// Those of Windows, on each drive and in any case.
+constexpr std::string_view kSystemFoldersOfDrive[] = {
+    ":/windows/", ":/program files/", ":/program files (x86)/", ":/msys64/", ":/cygwin64/",
 };
 
 using Parents = std::unordered_map<long, long>;
@@ -56,8 +60,8 @@ std::vector<SameImage> same_image(const ImageIdentity& image, const std::vector<
   if (!image.is_known()) return found;
   const std::vector<ProcessRecord> processes = all_processes();
   const Parents parents = parents_in(processes);
-  const std::vector<long> untouchable = line_of(getpid(), parents);
-  long user = geteuid();
+  const std::vector<long> untouchable = line_of(this_process().pid, parents);
+  const long user = this_process().user;
   for (const ProcessRecord& process : processes) {
     if (process.user != user || process.zombie || contains(untouchable, process.pid) ||
         contains(not_ours, process.pid) || !runs_image(process.pid, image)) {
@@ -78,13 +82,18 @@ Delivery signal_same_image(long pid, const ImageIdentity& image, UnitSignal sign
   // the record no longer matches.
   auto process = find_process(pid);
   if (!process || !runs_image(pid, image)) return Delivery::gone;
-  return send_signal(*process, signal == UnitSignal::kill ? SIGKILL : SIGTERM);
+  return send_signal(*process, signal);
 }
 
 bool belongs_to_the_system(std::string_view path) {
   if (path.starts_with("/usr/")) return !path.starts_with("/usr/local/");
-  return std::any_of(std::begin(kSystemFolders), std::end(kSystemFolders),
-                     [&](std::string_view folder) { return path.starts_with(folder); });
+  const auto is_below_one_of = [](std::string_view place, const auto& folders) {
+    return std::any_of(std::begin(folders), std::end(folders),
+                       [&](std::string_view folder) { return place.starts_with(folder); });
+  };
+  const bool has_drive = path.size() > 1 && path[1] == ':';
+  return has_drive ? is_below_one_of(ascii_lower(path.substr(1)), kSystemFoldersOfDrive)
+                   : is_below_one_of(path, kSystemFolders);
 }
 
 bool shared_by_strangers(const std::string& path) { return runner_kind(path) != Runner::none; }
