@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sitter/builtin.hpp"
+#include "sitter/end_words.hpp"
 #include "sitter/http.hpp"
 #include "sitter/time.hpp"
 
@@ -74,6 +75,8 @@ struct BridgeConfig {
   Milliseconds answer_within{8000};
   /// The time from closing a child's stdin to SIGTERM, and from SIGTERM to SIGKILL. Zero: no pause.
   Milliseconds kill_grace{500};
+  /// What texts call these two signals.
+  EndWords end_words;
   /// Whether sitter_kill with the scope same_executable may end other processes that run the same
   /// interpreter or system tool.
   bool allows_wide_kill = false;

@@ -187,6 +187,7 @@ class Examination {
     opening_wait_ = limit == Milliseconds::zero() ? kOpeningMax : limit + kMargin;
     deadline_ = DoctorSession::Clock::now() + opening_wait_ + kRestOfExamination;
     facts_.kind = kind_of(words);
+    facts_.end_words = words.options.bridge.end_words;
     facts_.command = command_text(words);
   }
 
@@ -423,7 +424,7 @@ class Examination {
     facts_.end = std::move(end);
   }
 
-  /// Starts the server again, and sends SIGTERM to it alone, as clients do.
+  /// Starts the server again, and asks it alone to end, as clients do.
   void terminate(DoctorSession& session) {
     on_step_("starting it again");
     session.ask("tools/list", Json::object(), opening_wait_);
@@ -436,7 +437,7 @@ class Examination {
       termination.how = failure_of(session, status);
       return;
     }
-    on_step_("ending it with SIGTERM");
+    on_step_("ending it with " + facts_.end_words.request_alone());
     termination.wait = kTerminationWait;
     send_signal(*process, UnitSignal::terminate);
     const auto deadline = DoctorSession::Clock::now() + kTerminationWait;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/end_words.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -82,7 +83,7 @@ struct DoctorFacts {
     std::size_t count = 0;
   };
 
-  /// A process that was ended, and what made it end: "stdin closed", "SIGTERM", "SIGKILL".
+  /// A process that was ended, and what made it end: "stdin closed", or one of `EndWords`.
   struct Ended {
     std::string command;
     std::string how;
@@ -115,6 +116,7 @@ struct DoctorFacts {
   };
 
   Kind kind = Kind::process;
+  EndWords end_words;
   /// The words of the command, or the URL.
   std::string command;
   std::optional<File> file;

@@ -302,28 +302,31 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
 void add_end(const DoctorFacts& facts, FindingList& findings) {
   if (!facts.end || !facts.end->server) return;
   const std::string& how = facts.end->server->how;
+  const EndWords& words = facts.end_words;
   const std::string grace = duration_text(facts.end->grace);
   if (facts.kind == DoctorFacts::Kind::daemon) {
-    if (how == "SIGKILL") {
-      findings.warn("end", fmt::format("the daemon did not end within {} of SIGTERM", grace),
-                    "end at SIGTERM");
+    if (how == words.killed) {
+      findings.warn("end",
+                    fmt::format("the daemon did not end within {} of {}", grace, words.request),
+                    "end at " + words.request);
     } else {
-      findings.ok("end", "the daemon ends at SIGTERM");
+      findings.ok("end", "the daemon ends at " + words.request);
     }
     return;
   }
   if (how == "stdin closed") return findings.ok("end", "ends by itself when its input ends");
   const std::string_view way_out =
       "exit when stdin ends: otherwise a client that is killed leaves the server running";
-  if (how == "SIGTERM") {
-    findings.warn(
-        "end", fmt::format("did not end within {} of the end of its input, but at SIGTERM", grace),
-        std::string(way_out));
+  if (how == words.asked) {
+    findings.warn("end",
+                  fmt::format("did not end within {} of the end of its input, but at {}", grace,
+                              words.request),
+                  std::string(way_out));
   } else {
     findings.complain(
         "end",
-        fmt::format("ended neither at the end of its input nor at SIGTERM, within {} of each",
-                    grace),
+        fmt::format("ended neither at the end of its input nor at {}, within {} of each",
+                    words.request, grace),
         std::string(way_out));
   }
 }
@@ -347,16 +350,20 @@ void add_descendants(const DoctorFacts& facts, FindingList& findings) {
 void add_termination(const DoctorFacts& facts, FindingList& findings) {
   if (!facts.termination) return;
   const DoctorFacts::Termination& termination = *facts.termination;
+  const EndWords& words = facts.end_words;
   using Outcome = DoctorFacts::Termination::Outcome;
   switch (termination.outcome) {
     case Outcome::ended:
-      findings.ok("sigterm", fmt::format("ends at SIGTERM ({})", termination.how));
+      if (!words.may_ignore()) return findings.ok("restart", "opens a second time");
+      findings.ok("sigterm", fmt::format("ends at {} ({})", words.request, termination.how));
       return;
     case Outcome::survived:
       findings.warn(
           "sigterm",
-          fmt::format("did not end within {} of SIGTERM", duration_text(termination.wait)),
-          "end at SIGTERM: clients send SIGKILL soon after it, and nothing is cleaned up then");
+          fmt::format("did not end within {} of {}", duration_text(termination.wait),
+                      words.request_alone()),
+          fmt::format("end at {}: clients send {} soon after it, and nothing is cleaned up then",
+                      words.request_alone(), words.kill));
       return;
     case Outcome::not_restarted:
       findings.complain(

@@ -127,7 +127,8 @@ Json end_json(const DoctorFacts& facts) {
     }
   }
   using Outcome = DoctorFacts::Termination::Outcome;
-  const bool was_tried = facts.termination && facts.termination->outcome != Outcome::not_restarted;
+  const bool was_tried = facts.end_words.may_ignore() && facts.termination &&
+                         facts.termination->outcome != Outcome::not_restarted;
   json["endsAtSigterm"] = was_tried ? Json(facts.termination->outcome == Outcome::ended) : Json();
   return json;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "io/process/end_words.hpp"
 #include "options/suggestion.hpp"
 
 namespace sitter {
@@ -90,6 +91,7 @@ std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
     options.description_file = (std::filesystem::path(cwd) / raw.schema_file).string();
     server.description_source = raw.schema_file;
   }
+  server.end_words = end_words();
   server.calls_max = static_cast<std::size_t>(raw.calls_max);
   server.call_timeout = milliseconds(raw.call_timeout);
   return options;

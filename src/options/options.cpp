@@ -12,6 +12,7 @@
 
 #include "core/base/text.hpp"
 #include "core/tool_server/cli_server.hpp"
+#include "io/process/end_words.hpp"
 #include "io/process/runners.hpp"
 #include "io/system/platform.hpp"
 #include "options/http_options.hpp"
@@ -342,6 +343,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.bridge.startup_timeout = milliseconds(raw.startup_timeout);
   options.bridge.answer_within = milliseconds(raw.answer_within);
   options.bridge.kill_grace = Milliseconds(raw.kill_grace);
+  options.bridge.end_words = end_words();
   options.bridge.allows_wide_kill = raw.allow_wide_kill;
   options.bridge.stderr_lines = static_cast<std::size_t>(raw.stderr_lines);
   options.bridge.writes_notices = !raw.no_notice;

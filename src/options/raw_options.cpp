@@ -12,6 +12,7 @@
 
 #include "core/base/home_sign.hpp"
 #include "core/base/text.hpp"
+#include "io/process/end_words.hpp"
 #include "options/suggestion.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/version.hpp"
@@ -233,9 +234,9 @@ void declare_limits(CLI::App& app, RawOptions& raw) {
                           raw.answer_within)),
           0, kSecondsMax);
   value(app.add_option("--kill-grace", raw.kill_grace,
-                       fmt::format("time from closing stdin to SIGTERM, and from SIGTERM to "
-                                   "SIGKILL (default {})",
-                                   raw.kill_grace)),
+                       fmt::format("time from closing stdin to {0}, and from {0} to {1} "
+                                   "(default {2})",
+                                   end_words().request, end_words().kill, raw.kill_grace)),
         "MILLISECONDS")
       ->check(whole_number(0, kKillGraceMax));
   app.add_flag("--allow-wide-kill", raw.allow_wide_kill,

@@ -82,6 +82,21 @@ TEST_F(ChildLadderTest, AServerKeepsItsGraceIfItsWrapperDiesOfSigterm) {
   EXPECT_EQ(life_.killed()[0].how, "SIGKILL");
 }
 
+TEST_F(ChildLadderTest, TheRungsHaveTheWordsOfTheSystem) {
+  const EndWords words{.asked = "asked to end", .killed = "terminated", .kill = "TerminateProcess"};
+  life_ = ChildLifecycle(1, now_, words);
+  starts();
+  take_down();
+  passes(milliseconds(500));
+  unit({leader_});
+  EXPECT_EQ(life_.killed()[0].how, "asked to end");
+  passes(milliseconds(500));
+  unit({leader_});
+  EXPECT_EQ(life_.killed()[0].how, "terminated");
+  passes(limits::kGiveUpAfterKill);
+  EXPECT_EQ(life_.end(true).why, "it did not end within 2 s after TerminateProcess");
+}
+
 TEST_F(ChildLadderTest, TheLastWordsOfAServerThatOutlivesItsWrapperAreStillRead) {
   ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
   starts();

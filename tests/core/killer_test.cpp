@@ -90,6 +90,20 @@ TEST_F(KillerTest, KillsTerminatedProcessesAfterTheGrace) {
   EXPECT_EQ(result->report.killed[1].how, "SIGKILL");
 }
 
+TEST_F(KillerTest, TheReportHasTheWordsOfTheSystem) {
+  Killer killer(kGrace, {.killed = "terminated", .asked_alone = "ended"});
+  killer.begin(kFirst, KillScope::automatic);
+  killer.on_children_over(out_);
+  killer.on_swept({{{7, "a"}, {8, "b"}}, {}}, now_);
+  now_.steady += kGrace;
+  killer.on_timeout(now_, out_);
+  killer.on_swept({{{8, "b"}}, {}}, now_);
+  const auto killed = killer.finish({})->report.killed;
+  ASSERT_EQ(killed.size(), 2u);
+  EXPECT_EQ(killed[0].how, "ended");
+  EXPECT_EQ(killed[1].how, "terminated");
+}
+
 TEST_F(KillerTest, ASitterThatWasAskedHasTimeForItsOwnKill) {
   killer_.begin(kFirst, KillScope::same_file);
   killer_.on_children_over(out_);

@@ -255,6 +255,21 @@ TEST(DoctorFindings, ASecondStartAndSigtermAreTold) {
   EXPECT_THAT(finding_of(facts, "restart").what, HasSubstr("exit 1"));
 }
 
+TEST(DoctorFindings, WhereEveryProcessEndsTheSecondStartAloneIsTold) {
+  DoctorFacts facts = healthy();
+  facts.end_words = {.asked = "asked to end",
+                     .killed = "terminated",
+                     .asked_alone = "terminated",
+                     .request = "Ctrl+Break",
+                     .kill = "TerminateProcess"};
+  facts.end->server->how = "asked to end";
+  EXPECT_THAT(finding_of(facts, "end").what, HasSubstr("but at Ctrl+Break"));
+  facts.end->server->how = "terminated";
+  EXPECT_EQ(level_of(facts, "end"), Level::problem);
+  EXPECT_EQ(level_of(facts, "restart"), Level::ok);
+  EXPECT_THAT(outline(facts), Each(Not(HasSubstr("sigterm"))));
+}
+
 TEST(DoctorFindings, NeededVariablesAreNamedWithoutTheirValues) {
   DoctorFacts facts = healthy();
   facts.environment = Environment{

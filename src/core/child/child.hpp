@@ -60,8 +60,8 @@ struct Child {
   };
 
   Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
-        const std::string& sitter_version, const Secrets& secrets)
-      : life(gen, now),
+        const std::string& sitter_version, const Secrets& secrets, const EndWords& words)
+      : life(gen, now, words),
         own_restart(gen, make_id),
         handshake(gen, std::move(make_id), std::move(make_meta), sitter_version, secrets) {}
 

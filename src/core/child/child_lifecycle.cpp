@@ -137,9 +137,9 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
     }
     is_remote_runner_ = is_remote_runner_ || process.is_remote_runner;
     if (state_ == State::terminating || (state_ == State::draining && reason_)) {
-      known->how = "SIGTERM";
+      known->how = words_->asked;
     }
-    if (state_ == State::killing || rest_ == Rest::killed) known->how = "SIGKILL";
+    if (state_ == State::killing || rest_ == Rest::killed) known->how = words_->killed;
     if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
       give_up(process.refused, now, out);
       return;
@@ -171,8 +171,8 @@ void ChildLifecycle::on_timeout(Now now, Orders& out) {
       climb(now, out);
       break;
     case State::killing:
-      give_up(fmt::format("it did not end within {} s after SIGKILL",
-                          limits::kGiveUpAfterKill.count() / 1000),
+      give_up(fmt::format("it did not end within {} s after {}",
+                          limits::kGiveUpAfterKill.count() / 1000, words_->kill),
               now, out);
       break;
     case State::draining:

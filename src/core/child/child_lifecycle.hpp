@@ -8,6 +8,7 @@
 #include "core/base/orders.hpp"
 #include "core/child/child_end.hpp"
 #include "core/child/kill_report.hpp"
+#include "sitter/end_words.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
@@ -75,7 +76,9 @@ class ChildLifecycle {
     Milliseconds terminate_remote{};
   };
 
-  ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
+  /// The words must outlive this object.
+  ChildLifecycle(Generation gen, Now now, const EndWords& words = kSignalWords)
+      : gen_(gen), started_(now), words_(&words) {}
 
   /// The start takes its time. If the child is taken down before, `CloseChildInput` ends the start.
   void expect_slow_start() { is_start_slow_ = true; }
@@ -152,6 +155,7 @@ class ChildLifecycle {
   Generation gen_;
   State state_ = State::starting;
   Now started_;
+  const EndWords* words_;
   std::int64_t pid_ = 0;
   bool is_start_slow_ = false;
   bool is_remote_runner_ = false;

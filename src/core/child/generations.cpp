@@ -7,8 +7,9 @@ namespace sitter {
 using Role = Child::Role;
 
 Child& Generations::begin(Now now, const MakeId& make_id, const MakeMeta& make_meta,
-                          const std::string& sitter_version, const Secrets& secrets) {
-  return children_.emplace_back(++last_, now, make_id, make_meta, sitter_version, secrets);
+                          const std::string& sitter_version, const Secrets& secrets,
+                          const EndWords& words) {
+  return children_.emplace_back(++last_, now, make_id, make_meta, sitter_version, secrets, words);
 }
 
 Child* Generations::find(Generation gen) {

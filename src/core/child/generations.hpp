@@ -19,7 +19,8 @@ class Generations {
  public:
   /// Begins the next generation. The reference stays valid until the child is over.
   Child& begin(Now now, const MakeId& make_id, const MakeMeta& make_meta,
-               const std::string& sitter_version, const Secrets& secrets);
+               const std::string& sitter_version, const Secrets& secrets,
+               const EndWords& words = kSignalWords);
   /// The number of the newest child, which is also the number of children so far, failed starts
   /// included; kNoGeneration before the first child.
   Generation last() const { return last_; }

@@ -14,7 +14,7 @@ struct KillReport {
     /// "child", "descendant" or "same-path".
     std::string relation;
     std::string command;
-    /// What made the process end: "stdin closed", "SIGTERM", "SIGKILL".
+    /// What made the process end: "stdin closed", or one of `EndWords`.
     std::string how;
   };
   /// A process of the server's file that the scope did not reach.

@@ -62,10 +62,10 @@ bool Killer::on_swept(const fact::ImageSwept& fact, Now now) {
       report_.killed.push_back({process.pid, "same-path", process.command,
                                 process.supervisor != 0
                                     ? fmt::format("by its mcp-sitter (pid {})", process.supervisor)
-                                : is_last ? "SIGKILL"
-                                          : "SIGTERM"});
+                                : is_last ? words_.killed
+                                          : words_.asked_alone});
     } else if (is_last) {
-      known->how = "SIGKILL";
+      known->how = words_.killed;
     }
     are_others_asked = are_others_asked || process.supervisor != 0;
   }

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/orders.hpp"
 #include "core/child/kill_report.hpp"
+#include "sitter/end_words.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/kill_scope.hpp"
 #include "sitter/request_handle.hpp"
@@ -32,7 +34,8 @@ inline constexpr Milliseconds kAskedSitterWait{500};
 class Killer {
  public:
   /// `grace`: the time from the SIGTERM of a sweep to its SIGKILL.
-  explicit Killer(Milliseconds grace) : grace_(grace) {}
+  explicit Killer(Milliseconds grace, EndWords words = {})
+      : grace_(grace), words_(std::move(words)) {}
 
   struct Caller {
     RequestHandle request;
@@ -78,6 +81,7 @@ class Killer {
   enum class State { idle, ending_children, sweeping, sweeping_last, reporting };
 
   const Milliseconds grace_;
+  const EndWords words_;
   State state_ = State::idle;
   KillScope scope_ = KillScope::automatic;
   std::vector<Caller> callers_;

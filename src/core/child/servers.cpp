@@ -23,7 +23,7 @@ Servers::Servers(const BridgeConfig& config, const Ending& ending, const Now& no
       replacement_(std::move(replacement)),
       starts_(config.restarts, config.restarts_max),
       replays_(config.replayed_tools),
-      killer_(config.kill_grace),
+      killer_(config.kill_grace, config.end_words),
       ring_(config.stderr_lines) {}
 
 // ---- what the system tells of processes
@@ -203,7 +203,7 @@ void Servers::start(std::string cause) {
 Child& Servers::begin_child(std::string cause) {
   Child& child = generations_.begin(
       now_, [this] { return desk_.next_id(); }, [this] { return desk_.own_meta(); },
-      config_.sitter_version, secrets_);
+      config_.sitter_version, secrets_, config_.end_words);
   child.cause = std::move(cause);
   return child;
 }

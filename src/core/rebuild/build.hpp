@@ -56,8 +56,8 @@ std::string build_clause(const BuildResult& result);
 /// and its output matter.
 class Build {
  public:
-  Build(Generation gen, Now now)
-      : life(gen, now), output_(limits::kBuildLogLinesMax, "build output") {}
+  Build(Generation gen, Now now, const EndWords& words = kSignalWords)
+      : life(gen, now, words), output_(limits::kBuildLogLinesMax, "build output") {}
 
   /// Records why the build is taken down. The first reason stays. A build that has exited while its
   /// output is still awaited keeps its own result.

@@ -144,7 +144,7 @@ void Rebuilder::start_build(const Turn& turn) {
   for (RebuildCaller& caller : rebuild_->callers) {
     caller.deadline = turn.now.steady + caller.timeout;
   }
-  build_.emplace(--last_gen_, turn.now);
+  build_.emplace(--last_gen_, turn.now, options_.end_words);
   has_started_ = true;
   has_progress_ = false;
   turn.orders.push(order::StartBuild{build_->life.gen()});

@@ -48,9 +48,10 @@ class Rebuilder {
     Milliseconds kill_grace{};
     /// The old child makes way before the new child is started, because both need the same address.
     bool is_exclusive = false;
+    EndWords end_words = {};
   };
 
-  explicit Rebuilder(Options options) : options_(options) {}
+  explicit Rebuilder(Options options) : options_(std::move(options)) {}
 
   bool is_on() const { return rebuild_.has_value(); }
   /// Whether a rebuild is on and waits for this.

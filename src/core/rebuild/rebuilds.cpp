@@ -35,7 +35,8 @@ Rebuilds::Rebuilds(const BridgeConfig& config, const Ending& ending, const Now& 
       desk_(desk),
       servers_(servers),
       rebuilder_(Rebuilder::Options{!config.build_command.empty(), config.on_busy_wait,
-                                    config.kill_grace, servers.traits().has_address}),
+                                    config.kill_grace, servers.traits().has_address,
+                                    config.end_words}),
       watch_(Watch::Options{config.watches(), !config.build_command.empty(), config.built_endings,
                             !config.needs_no_build, config.debounce, config.fresh_wait}) {}
 

@@ -69,6 +69,7 @@ class CliServer {
     std::string description_source;
     std::size_t calls_max = limits::kCallsMaxDefault;
     Milliseconds call_timeout = limits::kCallTimeoutDefault;
+    EndWords end_words = {};
   };
 
   explicit CliServer(Options options) : options_(std::move(options)) {}

@@ -31,7 +31,9 @@ Run* CliServer::find_run(Generation number) {
   return found == runs_.end() ? nullptr : &*found;
 }
 
-Run& CliServer::add_run(Generation child) { return runs_.emplace_back(--last_run_, child, now_); }
+Run& CliServer::add_run(Generation child) {
+  return runs_.emplace_back(--last_run_, child, now_, options_.end_words);
+}
 
 /// Begins the calls that have waited longest, as many as may run at once.
 void CliServer::begin_waiting() {
@@ -52,7 +54,7 @@ void CliServer::begin_waiting() {
 void CliServer::begin(Run& run) {
   run.is_waiting = false;
   // A busy file is tried again for a while from now on, and not from the call on.
-  run.life = ChildLifecycle(run.life.gen(), now_);
+  run.life = ChildLifecycle(run.life.gen(), now_, options_.end_words);
   run.limit = now_.steady + run.timeout;
   // What has ended is released before.
   out_.push(order::StartChild{run.life.gen()});

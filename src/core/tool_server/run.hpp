@@ -32,7 +32,8 @@ struct RunCaller {
 /// One command of the tool, from the call that asks for it to the moment when nothing can come from
 /// its process any more.
 struct Run {
-  Run(Generation number, Generation of_child, Now now) : child(of_child), life(number, now) {
+  Run(Generation number, Generation of_child, Now now, const EndWords& words)
+      : child(of_child), life(number, now, words) {
     start.gen = number;
   }
 
