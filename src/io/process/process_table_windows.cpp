@@ -472,9 +472,12 @@ ImageIdentity image_of(long pid) {
 }
 
 bool runs_image(long pid, const ImageIdentity& image) {
-  const ImageIdentity running = image_of(pid);
-  if (!running.path.empty() && is_same_path(running.path, image.path)) return true;
-  return running.is_same_file(image);
+  const Handle process = open_briefly(pid);
+  if (!process.is_open() || has_ended(process)) return false;
+  // The path alone shows an older file, which has another name by now.
+  const std::string path = image_path_of(process);
+  if (!path.empty() && is_same_path(path, image.path)) return true;
+  return image_of(pid).is_same_file(image);
 }
 
 ImageIdentity identity_at(const std::string& path) {
