@@ -1,4 +1,3 @@
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -60,7 +59,7 @@ int run(int argc, char** argv) {
   sitter::hold_signals();
   sitter::open_standard_streams();
   sitter::platform::give_back_freed_memory();
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> words = sitter::program_words(argc, argv);
   sitter::hide_header_values(argv + 1);
   if (const sitter::Command* const command = sitter::find_command(words)) {
     sitter::unblock_signals();
@@ -82,10 +81,8 @@ int run(int argc, char** argv) {
   }
   if (sitter::is_terminal(stdin)) std::fputs(kNoClient, stderr);
 
-  // If a child or a client is gone, a write to it must fail without ending the bridge. The same
-  // holds for a log file that has reached the user's size limit.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  // A child or a client may be gone, and the log file may reach its limit.
+  sitter::survive_failed_writes();
   // The keeper is a copy of this process, so it must be forked before there are threads and open
   // files.
   std::optional<sitter::Keeper> keeper =

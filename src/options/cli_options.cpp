@@ -82,13 +82,13 @@ std::variant<CliBackend::Options, std::string> cli_options(const RawCli& raw,
   CliBackend::Options options;
   CliServer::Options& server = options.server;
   const std::filesystem::path program = words->back();
-  server.name = program.stem().string();
-  server.tool_names = {*words, {raw.tool}, {words->back()}, {program.filename().string()}};
+  server.name = program.stem().generic_string();
+  server.tool_names = {*words, {raw.tool}, {words->back()}, {program.filename().generic_string()}};
   if (raw.schema_file.empty()) {
     server.description_arguments = *std::move(schema);
     server.description_source = fmt::format("{} {}", raw.tool, raw.schema_arguments);
   } else {
-    options.description_file = (std::filesystem::path(cwd) / raw.schema_file).string();
+    options.description_file = (std::filesystem::path(cwd) / raw.schema_file).generic_string();
     server.description_source = raw.schema_file;
   }
   server.end_words = end_words();

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 #include "core/tool_server/cli_server.hpp"
 #include "io/process/end_words.hpp"
 #include "io/process/runners.hpp"
+#include "io/system/environment.hpp"
 #include "io/system/platform.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
@@ -284,7 +284,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
                                                       : CallTool::automatic;
   if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
   if (given.has("--http")) {
-    auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
+    auto http = http_options(raw.http, environment_variable);
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
     options.daemon = std::get<HttpBackend::Options>(std::move(http));
     const HttpLink::Options& link = options.daemon->link;

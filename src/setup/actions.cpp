@@ -137,7 +137,7 @@ Planned wrapped_entry(const Request& request, const Surroundings& here, const Pl
     const Json changed = asked_of(request, over_stdio(entry, spelling, own));
     return {changed, variable_note(changed, spelling)};
   }
-  const BridgeWords behind = words_for(request, server.words, server.cwd, place, here);
+  const BridgeWords behind = words_for(request, without_cmd(server.words), server.cwd, place, here);
   return {asked_of(request, with_words(entry, spelling, joined(own, behind.words))),
           behind.guessed};
 }

@@ -8,11 +8,12 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/shell_word.hpp"
 #include "core/base/text.hpp"
+#include "io/system/command_line.hpp"
 #include "options/options.hpp"
 #include "setup/client_program.hpp"
 #include "setup/guess.hpp"
+#include "setup/server_file.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -24,7 +25,7 @@ bool leads_to(const std::filesystem::path& file, const std::string& program) {
   const std::filesystem::path script = std::filesystem::canonical(file, error);
   if (error || script.filename() != "mcp-sitter.mjs") return false;
   // The package with the program is in the package of the script, or beside it.
-  const std::string package = script.parent_path().parent_path().native();
+  const std::string package = script.parent_path().parent_path().generic_string();
   return program.starts_with(package + "-") || program.starts_with(package + "/");
 }
 
@@ -33,7 +34,7 @@ std::string directory_of(const std::string& cwd, const std::string& project) {
   if (cwd.empty()) return project;
   static constexpr std::string_view kFolder = "${workspaceFolder}";
   if (cwd.starts_with(kFolder)) return project + cwd.substr(kFolder.size());
-  return (std::filesystem::path(project) / cwd).native();
+  return (std::filesystem::path(project) / cwd).generic_string();
 }
 
 /// The options that the request gives itself.
@@ -76,7 +77,11 @@ BridgeWords own_options(const Request& request, const Words& server, const std::
 }  // namespace
 
 Words own_command(const std::string& program) {
-  if (program.find("/_npx/") != program.npos) return {"npx", "-y", "mcp-sitter-native"};
+  if (program.find("/_npx/") != program.npos) {
+    const Words words = {"npx", "-y", "mcp-sitter-native"};
+    // A client may be unable to run a batch file itself.
+    return is_batch_file(program_in_path("npx")) ? joined({"cmd", "/c"}, words) : words;
+  }
   const std::string found = program_in_path("mcp-sitter");
   if (!found.empty() && leads_to(found, program)) return {"mcp-sitter"};
   return {program};
@@ -106,7 +111,7 @@ Words words_again(const Request& request, const Place& place, const Words& wrapp
 
 BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here) {
   if (is_wrapped(request.command)) {
-    if (std::filesystem::path(request.command.front()).filename() != "mcp-sitter") {
+    if (program_name(request.command.front()) != "mcp-sitter") {
       throw Failure{"after --, write mcp-sitter instead of the program that starts it", 2};
     }
     if (!request.build.empty() || !request.watch.empty()) {
@@ -155,9 +160,7 @@ std::string typed(const Words& words) {
   std::string text;
   for (const std::string& word : words) {
     if (!text.empty()) text += ' ';
-    const bool is_plain = shell_word(word) == word;
-    const bool fits_quotes = word.find_first_of("\"$`\\!\n") == word.npos;
-    text += is_plain || !fits_quotes ? shell_word(word) : '"' + word + '"';
+    text += typed_word(word);
   }
   return readable(text);
 }

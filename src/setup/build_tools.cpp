@@ -17,6 +17,7 @@
 #include "probe/json_words.hpp"
 #include "setup/client_program.hpp"
 #include "setup/document.hpp"
+#include "setup/server_file.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -41,7 +42,7 @@ class Replies {
   Json read(const fs::path& name) {
     if (size_ > kRepliesMax || Clock::now() >= deadline_) throw Failure{"cmake says too much"};
     std::string problem;
-    const auto text = read_whole_file((folder_ / name).native(), kReplyMax, problem);
+    const auto text = read_whole_file((folder_ / name).generic_string(), kReplyMax, problem);
     if (!text) return {};
     size_ += text->size();
     return parsed_json(*text);
@@ -96,7 +97,7 @@ Json code_model(Replies& replies) {
   const fs::directory_iterator end;
   for (auto entry = fs::directory_iterator(replies.folder(), error); !error && entry != end;
        entry.increment(error)) {
-    const bool is_index = entry->path().filename().native().starts_with("index-");
+    const bool is_index = entry->path().filename().generic_string().starts_with("index-");
     if (is_index && entry->path() > newest) newest = entry->path();
   }
   const Json index = replies.read(newest);
@@ -118,7 +119,7 @@ Json asked_model(const Project& project, const fs::path& folder, Replies& replie
   std::error_code ignored;  // Without the query there is no reply.
   fs::create_directories(query, ignored);
   std::ofstream(query / "codemodel-v2").close();
-  output_of({"cmake", "."}, folder.native(), project.asking.time);
+  output_of({"cmake", "."}, folder.generic_string(), project.asking.time);
   replies = Replies(folder, project.asking.time);
   return code_model(replies);
 }
@@ -192,17 +193,18 @@ ToolAnswer ask_cmake(const Project& project, const fs::path& build) {
 ToolAnswer ask_cargo(const Project& project) {
   const Json metadata = parsed_json(
       output_of({"cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"},
-                project.root.native(), project.asking.time));
+                project.root.generic_string(), project.asking.time));
   // The packages by their folders.
   std::map<std::string, Json> packages;
   std::string ours;
   for (const Json& package : list_in(metadata, "packages")) {
-    const std::string folder = fs::path(text_in(package, "manifest_path")).parent_path().native();
+    const std::string folder =
+        fs::path(text_in(package, "manifest_path")).parent_path().generic_string();
     packages[folder] = package;
     for (const Json& target : list_in(package, "targets")) {
       const Json& kinds = list_in(target, "kind");
       const bool is_program = std::find(kinds.begin(), kinds.end(), "bin") != kinds.end();
-      if (is_program && text_in(target, "name") == project.server.filename()) ours = folder;
+      if (is_program && text_in(target, "name") == program_name(project.server)) ours = folder;
     }
   }
   if (ours.empty()) throw Failure{"cargo does not know this program"};
@@ -234,7 +236,7 @@ ToolAnswer ask_cargo(const Project& project) {
 ToolAnswer ask_go(const Project& project) {
   const std::string listed =
       output_of({"go", "list", "-mod=readonly", "-e", "-find", "-f", "{{.Name}} {{.Dir}}", "./..."},
-                project.root.native(), project.asking.time);
+                project.root.generic_string(), project.asking.time);
   std::vector<fs::path> programs;
   for (const std::string_view line : text_lines(listed)) {
     if (line.starts_with("main ")) programs.push_back(inside(line.substr(5), project.root));
@@ -243,10 +245,10 @@ ToolAnswer ask_go(const Project& project) {
     return std::find_if(programs.begin(), programs.end(), fits);
   };
   auto found =
-      first([&](const fs::path& each) { return each.filename() == project.server.filename(); });
+      first([&](const fs::path& each) { return each.filename() == program_name(project.server); });
   if (found == programs.end()) found = first([](const fs::path& each) { return each == "."; });
   if (found == programs.end() && programs.size() == 1) found = programs.begin();
-  return {{}, found == programs.end() ? std::string() : found->native()};
+  return {{}, found == programs.end() ? std::string() : found->generic_string()};
 }
 
 }  // namespace sitter::setup

@@ -216,12 +216,12 @@ SavedCopy::SavedCopy(const Place& place, const std::string& name) : file_(place.
   std::string ending = encoded(name);
   // One file may hold an entry of this name for each project.
   if (!place.project.empty()) ending += "+in+" + encoded(place.project);
-  std::string copy = file.filename().native() + ".before-mcp-sitter-" + ending;
+  std::string copy = file.filename().generic_string() + ".before-mcp-sitter-" + ending;
   // Some file systems take a capital letter for a small one.
   if (copy.size() > kNameMax || std::any_of(name.begin(), name.end(), is_capital)) {
     copy = copy.substr(0, kNameMax - 20) + fmt::format("+{:016x}", digest(copy));
   }
-  path_ = (file.parent_path() / copy).native();
+  path_ = (file.parent_path() / copy).generic_string();
   new_ = path_ + "+new-server";
   absent_ = path_ + "+no-file";
 }

@@ -11,7 +11,6 @@
 
 #include "core/base/text.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/platform.hpp"
 #include "options/suggestion.hpp"
 #include "setup/settings_file.hpp"
 
@@ -29,25 +28,35 @@ std::string repository_of(const std::string& folder) {
     const std::filesystem::path git = at / ".git";
     if (std::filesystem::is_regular_file(git, error)) {
       std::string problem;
-      const std::string link = read_whole_file(git.native(), kGitFileMax, problem).value_or("");
+      const std::string link =
+          read_whole_file(git.generic_string(), kGitFileMax, problem).value_or("");
       constexpr std::string_view kKey = "gitdir: ";
       const std::size_t end = link.find("/.git/worktrees/");
       if (link.starts_with(kKey) && end != link.npos) {
         // The link may be relative (git-worktree(1)).
         const std::filesystem::path main(link.substr(kKey.size(), end - kKey.size()));
-        return (at / main).lexically_normal().native();
+        return (at / main).lexically_normal().generic_string();
       }
     }
-    if (std::filesystem::exists(git, error)) return at.native();
+    if (std::filesystem::exists(git, error)) return at.generic_string();
     if (at == at.parent_path()) return folder;
   }
+}
+
+// What stands for a folder of the user, which each system has elsewhere.
+constexpr std::string_view kHomeFolder = "{home}";
+constexpr std::string_view kSettingsFolder = "{settings}";
+
+UserFolder base_of(const Client::File& file, const UserFolders& folders) {
+  if (file.variable == kHomeFolder) return folders.home;
+  return file.variable == kSettingsFolder ? folders.settings : UserFolder{file.variable};
 }
 
 std::optional<std::string> file_of(const Client::Row& row, const Surroundings& here) {
   for (const Client::File& file : row.files) {
     if (file.variable.empty()) return here.project + "/" + file.rest;
-    const char* const value = here.environment(std::string(file.variable).c_str());
-    if (value != nullptr && *value != '\0') return value + file.rest;
+    const std::string base = path_of(base_of(file, here.folders), here.environment);
+    if (!base.empty()) return base + file.rest;
   }
   return std::nullopt;
 }
@@ -56,7 +65,10 @@ std::optional<std::string> file_of(const Client::Row& row, const Surroundings& h
 std::vector<Place> places_in(const Client& client, const std::string& scope,
                              const Surroundings& here) {
   std::vector<Place> all = places(client, here);
-  if (all.empty()) throw Failure{"HOME is not set, so no settings can be found; set it"};
+  if (all.empty()) {
+    throw Failure{fmt::format("{} is not set, so no settings can be found; set it",
+                              here.folders.home.variable)};
+  }
   if (scope.empty()) return all;
   std::vector<std::string> scopes;
   for (const Place& place : all) {
@@ -76,9 +88,9 @@ const std::string kClineFile = "cline_mcp_settings.json";
 }  // namespace
 
 const std::vector<Client>& clients() {
-  static const std::string code = std::string(platform::kSettingsFolder) + "/Code/User";
+  static const std::string code = "/Code/User";
   static const std::vector<Client::File> claude = {{"CLAUDE_CONFIG_DIR", "/.claude.json"},
-                                                   {"HOME", "/.claude.json"}};
+                                                   {kHomeFolder, "/.claude.json"}};
   static const std::vector<Client> all = {
       {"claude",
        "Claude Code",
@@ -95,7 +107,7 @@ const std::vector<Client>& clients() {
        Notation::toml,
        {.headers = "http_headers"},
        {{"user",
-         {{"CODEX_HOME", "/config.toml"}, {"HOME", "/.codex/config.toml"}},
+         {{"CODEX_HOME", "/config.toml"}, {kHomeFolder, "/.codex/config.toml"}},
          {"mcp_servers"}},
         {"project", {{"", ".codex/config.toml"}}, {"mcp_servers"}, true}},
        "restart Codex"},
@@ -104,21 +116,21 @@ const std::vector<Client>& clients() {
        Notation::json,
        {},
        {{"project", {{"", ".gemini/settings.json"}}, {"mcpServers"}, true},
-        {"user", {{"HOME", "/.gemini/settings.json"}}, {"mcpServers"}}},
+        {"user", {{kHomeFolder, "/.gemini/settings.json"}}, {"mcpServers"}}},
        "restart Gemini CLI"},
       {"cursor",
        "Cursor",
        Notation::json,
        {.stdio_type = "stdio"},
        {{"project", {{"", ".cursor/mcp.json"}}, {"mcpServers"}, true},
-        {"user", {{"HOME", "/.cursor/mcp.json"}}, {"mcpServers"}}},
+        {"user", {{kHomeFolder, "/.cursor/mcp.json"}}, {"mcpServers"}}},
        "switch the server off and on in the settings of Cursor"},
       {"vscode",
        "VS Code",
        Notation::json,
        {.stdio_type = "stdio"},
        {{"project", {{"", ".vscode/mcp.json"}}, {"servers"}, true},
-        {"user", {{"HOME", code + "/mcp.json"}}, {"servers"}}},
+        {"user", {{kSettingsFolder, code + "/mcp.json"}}, {"servers"}}},
        "restart the server with the command 'MCP: List Servers' of VS Code"},
       {"opencode",
        "opencode",
@@ -126,11 +138,11 @@ const std::vector<Client>& clients() {
        {.environment = "environment", .stdio_type = "local", .command_is_list = true},
        {{"user",
          {{"XDG_CONFIG_HOME", "/opencode/opencode.jsonc"},
-          {"HOME", "/.config/opencode/opencode.jsonc"}},
+          {kHomeFolder, "/.config/opencode/opencode.jsonc"}},
          {"mcp"}},
         {"user",
          {{"XDG_CONFIG_HOME", "/opencode/opencode.json"},
-          {"HOME", "/.config/opencode/opencode.json"}},
+          {kHomeFolder, "/.config/opencode/opencode.json"}},
          {"mcp"}},
         {"project", {{"", "opencode.json"}}, {"mcp"}, true},
         {"project", {{"", "opencode.jsonc"}}, {"mcp"}, true}},
@@ -139,7 +151,7 @@ const std::vector<Client>& clients() {
        "Qwen Code",
        Notation::json,
        {.plain_url_is_sse = true},
-       {{"user", {{"HOME", "/.qwen/settings.json"}}, {"mcpServers"}},
+       {{"user", {{kHomeFolder, "/.qwen/settings.json"}}, {"mcpServers"}},
         {"project", {{"", ".qwen/settings.json"}}, {"mcpServers"}, true}},
        "restart Qwen Code"},
       {"cline",
@@ -150,10 +162,10 @@ const std::vector<Client>& clients() {
          {{"CLINE_MCP_SETTINGS_PATH", ""},
           {"CLINE_DATA_DIR", "/settings/" + kClineFile},
           {"CLINE_DIR", "/data/settings/" + kClineFile},
-          {"HOME", "/.cline/data/settings/" + kClineFile}},
+          {kHomeFolder, "/.cline/data/settings/" + kClineFile}},
          {"mcpServers"}},
         {"vscode",
-         {{"HOME", code + "/globalStorage/saoudrizwan.claude-dev/settings/" + kClineFile}},
+         {{kSettingsFolder, code + "/globalStorage/saoudrizwan.claude-dev/settings/" + kClineFile}},
          {"mcpServers"}}},
        "restart Cline, or restart the server in its list of MCP servers"},
   };

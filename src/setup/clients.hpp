@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/http/environment.hpp"
+#include "io/system/user_folders.hpp"
 #include "setup/document.hpp"
 
 namespace sitter::setup {
@@ -39,7 +40,8 @@ struct Place {
 };
 
 struct Client {
-  /// A pattern of a file: the first variable that is set, and what follows its value.
+  /// A pattern of a file: the first variable that is set, and what follows its value. `{home}` and
+  /// `{settings}` stand for folders of the user.
   struct File {
     std::string_view variable;
     std::string rest;
@@ -78,6 +80,7 @@ struct Surroundings {
   Environment environment;
   /// The path of this program.
   std::string program;
+  UserFolders folders = kUserFolders;
 };
 
 /// The places of a client, in the order of its rows. A place whose variables are not set is left

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -17,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/shell_word.hpp"
 #include "core/rebuild/watch_filter.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/user_folders.hpp"
 #include "options/cli_options.hpp"
 #include "probe/json_words.hpp"
 #include "setup/build_tools.hpp"
@@ -53,7 +52,8 @@ bool is_below(const fs::path& path, std::string_view folder) {
 }
 
 bool ends_in(const fs::path& path, const Endings& endings) {
-  return std::find(endings.begin(), endings.end(), path.extension().native()) != endings.end();
+  const std::string ending = path.extension().generic_string();
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
 /// The names that are there, of those that such a project may have.
@@ -72,7 +72,8 @@ Words flat(const Project& project, const Endings& endings) {
   std::error_code error;
   for (auto entry = fs::directory_iterator(project.root, error); !error && entry != end;
        entry.increment(error)) {
-    if (ends_in(entry->path(), endings)) found.insert("*" + entry->path().extension().native());
+    if (ends_in(entry->path(), endings))
+      found.insert("*" + entry->path().extension().generic_string());
   }
   return {found.begin(), found.end()};
 }
@@ -82,19 +83,19 @@ const Endings kC = {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"};
 /// Patterns for the files of these endings anywhere in the project, without those that --watch
 /// leaves out and those in `others`, which are watched already.
 Words deep(const Project& project, const Endings& endings, const Words& others = {}) {
-  WatchFilter filter({"*"}, project.root.native());
-  read_ignore_file(project.root.native(), filter);
+  WatchFilter filter({"*"}, project.root.generic_string());
+  read_ignore_file(project.root.generic_string(), filter);
   std::set<std::string> found;
   const fs::recursive_directory_iterator end;
   std::error_code error;
   auto entry = fs::recursive_directory_iterator(
       project.root, fs::directory_options::skip_permission_denied, error);
   for (int left = kFilesMax; !error && entry != end && left > 0; --left, entry.increment(error)) {
-    const std::string path = entry->path().native();
+    const std::string path = entry->path().generic_string();
     std::error_code unknown;
     if (!entry->is_directory(unknown)) {
       if (ends_in(path, endings) && filter.takes_file(path)) {
-        found.insert("*" + entry->path().extension().native());
+        found.insert("*" + entry->path().extension().generic_string());
       }
       continue;
     }
@@ -102,7 +103,7 @@ Words deep(const Project& project, const Endings& endings, const Words& others =
     read_ignore_file(path, filter);
     const bool is_other =
         entry.depth() == 0 &&
-        std::find(others.begin(), others.end(), entry->path().filename().native()) != others.end();
+        std::find(others.begin(), others.end(), fs::path(path).filename()) != others.end();
     if (is_other || !filter.takes_folder(path)) entry.disable_recursion_pending();
   }
   return {found.begin(), found.end()};
@@ -121,7 +122,8 @@ Words common(const std::set<fs::path>& folders) {
     held = shared;
   }
   Words patterns;
-  for (const auto& [name, folder] : common) patterns.push_back(pattern_of_file(folder.native()));
+  for (const auto& [name, folder] : common)
+    patterns.push_back(pattern_of_file(folder.generic_string()));
   return patterns;
 }
 
@@ -143,13 +145,13 @@ Recipe cargo(const Project& project) {
   Guess recipe;
   const auto answer = answer_of(recipe, "cargo metadata", [&] { return ask_cargo(project); });
   recipe.build = is_below(project.server, "release") ? "cargo build --release" : "cargo build";
-  if (answer && !answer->package.empty()) recipe.build += " -p " + shell_word(answer->package);
+  if (answer && !answer->package.empty()) recipe.build += " -p " + typed_word(answer->package);
   if (!answer) {
     recipe.watch = present(project, {"src", "Cargo.toml"});
     return recipe;
   }
   for (const fs::path& folder : answer->folders) {
-    recipe.watch.push_back(folder == "." ? "*.rs" : pattern_of_file(folder.native()));
+    recipe.watch.push_back(folder == "." ? "*.rs" : pattern_of_file(folder.generic_string()));
   }
   recipe.watch = joined(recipe.watch, present(project, {"build.rs", "Cargo.toml"}));
   return recipe;
@@ -159,18 +161,18 @@ Recipe go(const Project& project) {
   if (is_script(project.server) || ends_in(project.server, {".go"})) return std::nullopt;
   Guess recipe;
   const auto answer = answer_of(recipe, "go list", [&] { return ask_go(project); });
-  const fs::path usual = "cmd" / project.server.filename();
+  const fs::path usual = fs::path("cmd") / program_name(project.server);
   fs::path package = is_there(project.root / usual)   ? usual
                      : flat(project, {".go"}).empty() ? fs::path()
                                                       : fs::path(".");
   if (answer) package = answer->package;
   if (package.empty()) {
     recipe.problem = fmt::format("none of the programs is called {}, so --build is not guessed",
-                                 project.server.filename().native());
+                                 program_name(project.server));
   } else {
-    const std::string from = package == "." ? "." : "./" + package.native();
-    recipe.build =
-        "go build -o " + shell_word("./" + project.server.native()) + " " + shell_word(from);
+    const std::string from = package == "." ? "." : "./" + package.generic_string();
+    recipe.build = "go build -o " + typed_word("./" + project.server.generic_string()) + " " +
+                   typed_word(from);
   }
   recipe.watch = {"*.go"};
   return recipe;
@@ -179,7 +181,8 @@ Recipe go(const Project& project) {
 /// A file of the project, which may have comments. Discarded if there is none.
 Json json_in(const Project& project, const char* name) {
   std::string problem;
-  const auto text = read_whole_file((project.root / name).native(), kProjectFileMax, problem);
+  const auto text =
+      read_whole_file((project.root / name).generic_string(), kProjectFileMax, problem);
   return parsed_json(text.value_or(""), true);
 }
 
@@ -190,7 +193,7 @@ Words node_sources(const Project& project) {
   const fs::path top = found != nullptr && found->is_string()
                            ? (project.root / found->get<std::string>() / "").lexically_normal()
                            : fs::path();
-  const std::string name = top.parent_path().lexically_relative(project.root).native();
+  const std::string name = top.parent_path().lexically_relative(project.root).generic_string();
   Words watch;
   if (!name.empty() && !name.starts_with('.') && is_there(top)) watch = {pattern_of_file(name)};
   if (watch.empty()) watch = present(project, {"src"});
@@ -221,7 +224,7 @@ Recipe cmake(const Project& project) {
   for (fs::path folder = project.server.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
     if (!is_there(project.root / folder / "CMakeCache.txt")) continue;
-    Guess recipe{.build = "cmake --build " + shell_word(folder.native())};
+    Guess recipe{.build = "cmake --build " + typed_word(folder.generic_string())};
     const auto answer =
         answer_of(recipe, "the file API of CMake", [&] { return ask_cmake(project, folder); });
     const bool is_flat = !answer || answer->folders.contains(".");
@@ -234,7 +237,7 @@ Recipe cmake(const Project& project) {
 }
 
 Recipe make(const Project& project) {
-  if (!fs::path(project.server).extension().empty()) return std::nullopt;
+  if (!fs::path(program_name(project.server)).extension().empty()) return std::nullopt;
   Guess recipe{.build = "make", .watch = present(project, {"src", "include"})};
   Words patterns = deep(project, kC, recipe.watch);
   // The first header may come later.
@@ -263,12 +266,11 @@ Recipe python(const Project& project) {
 Recipe script(const Project& project) {
   if (!is_script(project.server) || is_below(project.server, "node_modules")) return std::nullopt;
   if (project.server.has_parent_path()) {
-    return Guess{.watch = {pattern_of_file(project.server.begin()->native())}};
+    return Guess{.watch = {pattern_of_file(project.server.begin()->generic_string())}};
   }
-  const std::string pattern = "*" + project.server.extension().native();
+  const std::string pattern = "*" + project.server.extension().generic_string();
   // What else is in a home folder is no part of the server.
-  const char* const home = std::getenv("HOME");
-  const bool is_home = home != nullptr && project.root == home;
+  const bool is_home = project.root == path_of(kUserFolders.home);
   return Guess{.watch = {is_home ? "./" + pattern : pattern}};
 }
 
@@ -298,7 +300,8 @@ std::string project_file(const fs::path& folder, const Kind& kind) {
   std::error_code error;
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().extension() == kind.file) return entry->path().filename().native();
+    const fs::path& file = entry->path();
+    if (file.extension() == kind.file) return file.filename().generic_string();
   }
   return {};
 }
@@ -308,17 +311,17 @@ std::string unfit(const Project& project, const fs::path& file) {
   const bool is_configured = is_there(project.root / project.server) ||
                              !project.server.has_parent_path() ||
                              !is_there(project.root / "CMakeLists.txt");
-  if (is_configured) return fmt::format("no build file fits {}", file.native());
+  if (is_configured) return fmt::format("no build file fits {}", file.generic_string());
   const bool has_presets = is_there(project.root / "CMakePresets.json");
   return fmt::format(
       "CMake has not configured the build yet; configure it first (cmake {}), then undo this setup "
       "and repeat it",
-      has_presets ? "--preset NAME" : "-B " + shell_word(project.server.begin()->native()));
+      has_presets ? "--preset NAME" : "-B " + typed_word(project.server.begin()->generic_string()));
 }
 
 /// The pattern for the same files, seen from another folder.
 std::string moved(const fs::path& root, const std::string& pattern) {
-  const std::string folder = pattern_of_file(root.native());
+  const std::string folder = pattern_of_file(root.generic_string());
   return folder + (pattern.starts_with('*') ? "/**/" : "/") + pattern;
 }
 
@@ -330,7 +333,7 @@ Guess told_by(const Project& project, const std::string& file, Guess guess,
   const fs::path below = project.root.lexically_relative(directory);
   const bool is_below = !runs_elsewhere && !below.empty() && *below.begin() != "..";
   // A relative --build-cwd starts where the client starts mcp-sitter, a relative --watch does not.
-  if (!guess.build.empty()) guess.build_cwd = project.root.native();
+  if (!guess.build.empty()) guess.build_cwd = project.root.generic_string();
   for (std::string& pattern : guess.watch) {
     pattern = moved(is_below ? below : project.root, pattern);
   }
@@ -341,7 +344,7 @@ Guess told_by(const Project& project, const std::string& file, Guess guess,
 Guess by_file(const fs::path& file, const fs::path& start, bool runs_elsewhere,
               const Asking& asking) {
   // A variable of the client may stand for any folder.
-  if (file.empty() || file.native().find("${") != std::string::npos) {
+  if (file.empty() || file.generic_string().find("${") != std::string::npos) {
     return {.problem = "the command names no file of a project"};
   }
   const fs::path server = (start / file).lexically_normal();
@@ -357,7 +360,7 @@ Guess by_file(const fs::path& file, const fs::path& start, bool runs_elsewhere,
       if (auto recipe = kind.recipe(project)) {
         if (!recipe->build.empty() && is_interpreted(file) && !is_there(server)) {
           recipe->problem = fmt::format(
-              "there is no {} yet; with --build, the first start builds it", file.native());
+              "there is no {} yet; with --build, the first start builds it", file.generic_string());
         }
         return told_by(project, name, std::move(*recipe), start, runs_elsewhere);
       }
@@ -368,8 +371,8 @@ Guess by_file(const fs::path& file, const fs::path& start, bool runs_elsewhere,
     const Project rest{home, server.lexically_relative(home), asking};
     auto recipe = script(rest);
     if (!recipe) return {.problem = unfit(rest, file)};
-    return told_by(rest, "the folder of " + file.lexically_normal().native(), std::move(*recipe),
-                   start, runs_elsewhere);
+    return told_by(rest, "the folder of " + file.lexically_normal().generic_string(),
+                   std::move(*recipe), start, runs_elsewhere);
   }
 }
 
@@ -397,7 +400,7 @@ Recipe dotnet_run(const Project&) { return Guess{.watch = {"*.cs"}}; }
 /// The guess about `go run` and the like. Nothing if the command is none, or runs a published
 /// package.
 std::optional<Guess> by_runner(const Words& words, const fs::path& start, bool runs_elsewhere) {
-  const std::string program = fs::path(words.front()).filename().native();
+  const std::string program = program_name(words.front());
   const bool is_published = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word.find('@') != std::string::npos;
   });
@@ -419,7 +422,7 @@ std::optional<Guess> by_runner(const Words& words, const fs::path& start, bool r
 /// The guess about `npm start` and `npm run NAME`. Nothing if the command is none.
 std::optional<Guess> by_package_script(const Words& words, const fs::path& start,
                                        bool runs_elsewhere, const Asking& asking) {
-  const std::string program = fs::path(words.front()).filename().native();
+  const std::string program = program_name(words.front());
   const bool is_manager =
       program == "npm" || program == "pnpm" || program == "yarn" || program == "bun";
   std::string name;

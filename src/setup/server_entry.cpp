@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <variant>
 
+#include "core/base/ascii.hpp"
+#include "core/base/shell_word.hpp"
 #include "options/raw_options.hpp"
 #include "probe/json_words.hpp"
+#include "setup/server_file.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -83,27 +85,32 @@ std::string wrong_member(const Json& entry, const Spelling& spelling) {
   return {};
 }
 
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().native();
-}
-
 bool is_package(const std::string& word) {
   return word == kPackage || word.starts_with(std::string(kPackage) + "@");
 }
 
+/// How many words at the beginning are `cmd /c`. None if a whole command line follows, which only
+/// cmd.exe can read.
+std::size_t words_of_cmd(const Words& words) {
+  const bool is_cmd = words.size() > 2 && ascii_lower(program_name(words[0])) == "cmd" &&
+                      ascii_lower(words[1]) == "/c";
+  const bool is_line = is_cmd && words.size() == 3 && words[2].find(' ') != std::string::npos;
+  return is_cmd && !is_line ? 2 : 0;
+}
+
 /// How many words run mcp-sitter before its options begin; 0 if they do not run it.
 std::size_t own_words(const Words& words) {
-  std::size_t first = 0;
-  if (!words.empty() && file_name(words[0]) == "env") {
-    first = 1;
+  std::size_t first = words_of_cmd(words);
+  if (first < words.size() && program_name(words[first]) == "env") {
+    ++first;
     while (first < words.size() && words[first].find('=') != std::string::npos) ++first;
   }
   if (first == words.size()) return 0;
-  const std::string program = file_name(words[first]);
+  const std::string program = program_name(words[first]);
   if (program == "mcp-sitter") return first + 1;
   std::size_t at = first + 1;
   if (at < words.size() && (program == "node" || program == "bun") &&
-      file_name(words[at]) == "mcp-sitter.mjs") {
+      program_name(words[at]) == "mcp-sitter.mjs") {
     return at + 1;
   }
   if (program == "pnpm" || program == "yarn") {
@@ -225,7 +232,7 @@ std::optional<Json> wrapped_words(const Json& original, const Json& wrapped,
   const Server server = read_server(original, spelling);
   const Words words = read_server(wrapped, spelling).words;
   if (server.kind == Server::Kind::stdio) {
-    if (words_behind(words) != server.words) return std::nullopt;
+    if (words_behind(words) != without_cmd(server.words)) return std::nullopt;
     return with_words(original, spelling, words);
   }
   if (server.kind != Server::Kind::http) return std::nullopt;
@@ -250,6 +257,12 @@ std::optional<Json> wrapped_words(const Json& original, const Json& wrapped,
 Words joined(Words front, const Words& behind) {
   front.insert(front.end(), behind.begin(), behind.end());
   return front;
+}
+
+std::string typed_word(const std::string& word) {
+  const bool is_plain = shell_word(word) == word;
+  const bool fits_quotes = word.find_first_of("\"$`\\!\n") == word.npos;
+  return is_plain || !fits_quotes ? shell_word(word) : '"' + word + '"';
 }
 
 Server read_server(const Json& entry, const Spelling& spelling) {
@@ -322,6 +335,10 @@ bool is_wrapped(const Words& words) { return own_words(words) > 0; }
 
 Words arguments_of(const Words& wrapped) {
   return {wrapped.begin() + as_offset(own_words(wrapped)), wrapped.end()};
+}
+
+Words without_cmd(const Words& words) {
+  return {words.begin() + as_offset(words_of_cmd(words)), words.end()};
 }
 
 Words words_behind(const Words& wrapped) {

@@ -14,6 +14,10 @@ using Words = std::vector<std::string>;
 
 Words joined(Words front, const Words& behind);
 
+/// The word as a person would type it: in double quotes, which cmd.exe takes too, unless a shell
+/// would see more in them than text.
+std::string typed_word(const std::string& word);
+
 /// What an entry of a client says about its server.
 struct Server {
   enum class Kind { stdio, http, other };
@@ -42,6 +46,10 @@ bool is_wrapped(const Words& words);
 
 /// The words behind the program mcp-sitter.
 Words arguments_of(const Words& wrapped);
+
+/// The words without `cmd /c` at their beginning. With it, clients on Windows run the batch files
+/// of npm, which mcp-sitter runs without it.
+Words without_cmd(const Words& words);
 
 /// The words of the server behind the options of mcp-sitter. Empty if they cannot be told from the
 /// options.

@@ -6,13 +6,16 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/base/ascii.hpp"
+
 namespace sitter::setup {
 namespace {
 
 namespace fs = std::filesystem;
 
 bool has_ending(const fs::path& path, std::initializer_list<std::string_view> endings) {
-  return std::find(endings.begin(), endings.end(), path.extension().native()) != endings.end();
+  const std::string ending = path.extension().generic_string();
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
 bool is_present(const fs::path& path) {
@@ -22,8 +25,8 @@ bool is_present(const fs::path& path) {
 
 /// Programs that run a file which an argument names.
 bool is_interpreter(const std::string& program) {
-  static constexpr std::array<std::string_view, 8> kNames = {"node", "bun",    "deno", "dotnet",
-                                                             "tsx",  "python", "uv",   "java"};
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "node", "bun", "deno", "dotnet", "tsx", "python", "py", "uv", "java", "powershell", "pwsh"};
   return std::find(kNames.begin(), kNames.end(), program) != kNames.end() ||
          program.starts_with("python3");
 }
@@ -67,9 +70,15 @@ fs::path file_behind_interpreter(const std::vector<std::string>& words, const fs
 
 }  // namespace
 
+std::string program_name(const fs::path& file) {
+  const std::string ending = ascii_lower(file.extension().generic_string());
+  const bool is_left_out = ending == ".exe" || ending == ".cmd" || ending == ".bat";
+  return (is_left_out ? file.stem() : file.filename()).generic_string();
+}
+
 bool is_script(const fs::path& path) {
-  return has_ending(
-      path, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".php", ".pl", ".sh"});
+  return has_ending(path, {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".php",
+                           ".pl", ".sh", ".ps1"});
 }
 
 bool is_interpreted(const fs::path& file) {
@@ -77,9 +86,9 @@ bool is_interpreted(const fs::path& file) {
 }
 
 fs::path server_file(const std::vector<std::string>& words, const fs::path& directory) {
-  const std::string program = fs::path(words.front()).filename().native();
-  if (is_interpreter(program)) return file_behind_interpreter(words, directory);
-  if (words.front().find('/') != std::string::npos) return words.front();
+  const fs::path program = words.front();
+  if (is_interpreter(program_name(program))) return file_behind_interpreter(words, directory);
+  if (program.has_parent_path()) return program;
   const auto script = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
     return is_script(word) && is_present(directory / word);
   });

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "help/commands.hpp"
 #include "help/help.hpp"
+#include "io/system/environment.hpp"
 #include "io/system/platform.hpp"
 #include "options/raw_options.hpp"
 #include "setup/actions.hpp"
@@ -164,13 +164,12 @@ void check_texts(const Raw& raw, const std::string& project) {
 
 std::string run(Raw raw) {
   std::error_code error;
-  const std::string project = std::filesystem::current_path(error).native();
+  const std::string project = std::filesystem::current_path(error).generic_string();
   if (error) {
     throw Failure{fmt::format("the working directory cannot be found: {}; go to another one",
                               error.message())};
   }
-  const setup::Surroundings here{project, [](const char* name) { return std::getenv(name); },
-                                 platform::own_program()};
+  const setup::Surroundings here{project, environment_variable, platform::own_program()};
   if (raw.client.empty()) return setup::listing(setup::clients(), here);
   raw.request.client = &setup::client_named(raw.client);
   if (raw.request.always_load && raw.request.client->spelling.always_load.empty()) {

@@ -1,14 +1,15 @@
 #include "terminal/terminal.hpp"
 
-#include <cstdlib>
+#include "io/system/environment.hpp"
 
 namespace sitter {
 
 bool wants_color() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
+  const char* const no_color = environment_variable("NO_COLOR");
+  const char* const terminal = environment_variable("TERM");
   const bool is_dumb = terminal != nullptr && terminal == std::string_view("dumb");
-  return is_terminal(stdout) && !is_dumb && (no_color == nullptr || *no_color == '\0');
+  return is_terminal(stdout) && enable_color() && !is_dumb &&
+         (no_color == nullptr || *no_color == '\0');
 }
 
 bool print_all(std::string_view text) {

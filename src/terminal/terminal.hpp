@@ -13,6 +13,9 @@ bool is_terminal(std::FILE* stream);
 /// terminal.
 std::optional<std::size_t> terminal_columns();
 
+/// Lets the terminal at stdout show colours. False if it cannot.
+bool enable_color();
+
 /// Whether stdout is a terminal that shows colours, and the user wants them: NO_COLOR is not set or
 /// empty (no-color.org), and TERM is not "dumb".
 bool wants_color();

@@ -14,4 +14,6 @@ std::optional<std::size_t> terminal_columns() {
   return is_known ? size.ws_col : 80;
 }
 
+bool enable_color() { return true; }
+
 }  // namespace sitter

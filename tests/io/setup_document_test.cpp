@@ -53,6 +53,39 @@ TEST_F(SetupJsonTest, CommentsAreBlankedWithoutChangeOfLength) {
   EXPECT_EQ(without_comments("{} /* a"), "{}     ");
 }
 
+/// A path of Windows, as a client writes it.
+const Json kWindowsServer = {{"command", R"(C:\Program Files\nodejs\node.exe)"},
+                             {"args", {R"(C:\me\server.js)"}}};
+const Json kWindowsWrapped = {
+    {"command", R"(C:\me\mcp-sitter.exe)"},
+    {"args", {"--", R"(C:\Program Files\nodejs\node.exe)", R"(C:\me\server.js)"}}};
+
+TEST_F(SetupJsonTest, BackslashesOfPathsStay) {
+  const std::string text = rewrite(R"({
+  "mcpServers": {
+    "notes": { "command": "C:\\Program Files\\nodejs\\node.exe", "args": ["C:\\me\\server.js"] }
+  }
+})",
+                                   kWindowsWrapped);
+  EXPECT_THAT(text, HasSubstr(R"("command": "C:\\me\\mcp-sitter.exe")"));
+  EXPECT_THAT(text, HasSubstr(R"("C:\\Program Files\\nodejs\\node.exe")"));
+  EXPECT_EQ(*find(Document::read(Notation::json, text, kFile)->values(), kEntry), kWindowsWrapped);
+}
+
+TEST_F(SetupTomlTest, BackslashesOfPathsStay) {
+  for (const char* const before :
+       {"[mcp_servers.notes]\ncommand = 'C:\\Program Files\\nodejs\\node.exe'\nargs = "
+        "['C:\\me\\server.js']\n",
+        "[mcp_servers.notes]\ncommand = \"C:\\\\Program Files\\\\nodejs\\\\node.exe\"\nargs = "
+        "[\"C:\\\\me\\\\server.js\"]\n"}) {
+    EXPECT_EQ(*find(Document::read(Notation::toml, before, kFile)->values(), kEntry),
+              kWindowsServer);
+    const std::string text = rewrite(before, kWindowsWrapped);
+    EXPECT_EQ(*find(Document::read(Notation::toml, text, kFile)->values(), kEntry), kWindowsWrapped)
+        << text;
+  }
+}
+
 TEST_F(SetupJsonTest, OnlyACommaBehindAValueIsATrailingOne) {
   std::string text = R"([1, {"a,}": "b",}, ] [,] {,})";
   blank_trailing_commas(text);
@@ -82,9 +115,8 @@ TEST_F(SetupJsonTest, CommentsInAListStayWithTheirElements) {
            Lists{"[/* x */ \"b\", // first\r\n  \"c\"\r\n]",
                  {"a", "b", "c"},
                  "[/* x */ \"a\", \"b\", // first\r\n  \"c\"\r\n]"},
-           Lists{"[\r\n  \"b\" // first\r\n]",
-                 {"--", "b"},
-                 "[\r\n  \"--\",\n  \"b\" // first\r\n]"},
+           Lists{
+               "[\r\n  \"b\" // first\r\n]", {"--", "b"}, "[\r\n  \"--\",\n  \"b\" // first\r\n]"},
            Lists{"[ /* none */ ]", {"a", "b"}, "[\"a\", \"b\" /* none */ ]"},
            Lists{"[\"a\", /* x */ \"b\", /* y */ ]",
                  {"a", "b", "c"},

@@ -145,7 +145,7 @@ TEST_F(SetupGuessTest, AProgramOfGoIsWrittenWhereItRuns) {
   folder_.write("go.mod", "");
   folder_.write("main.go", "");
   EXPECT_EQ(of({"./notes"}).build, "go build -o ./notes .");
-  EXPECT_EQ(of({"./my notes"}).build, "go build -o './my notes' .");
+  EXPECT_EQ(of({"./my notes"}).build, "go build -o \"./my notes\" .");
   EXPECT_THAT(of({"./notes"}).watch, ElementsAre("*.go"));
 }
 

@@ -7,9 +7,6 @@
 /// What differs between systems, for code that runs on all of them.
 namespace sitter::platform {
 
-/// The folder below HOME in which programs keep the settings of a user: "/.config".
-extern const std::string_view kSettingsFolder;
-
 /// The folder below HOME in which programs keep what they can do without: "/.cache".
 extern const std::string_view kCacheFolder;
 
@@ -20,6 +17,11 @@ bool become_subreaper();
 
 /// The command that prints the addresses of the host whose name is its last word.
 std::vector<std::string> lookup_command();
+
+long own_pid();
+
+/// Whether there is a process of this number that this user may end.
+bool has_own_process(long pid);
 
 /// The absolute path of the program that runs in this process.
 std::string own_program();

@@ -16,7 +16,14 @@
 #include <system_error>
 
 #include "io/system/posix.hpp"
+#include "io/system/user_folders.hpp"
 #include "sitter/bytes.hpp"
+
+namespace sitter {
+
+const UserFolders kUserFolders = kLinuxFolders;
+
+}  // namespace sitter
 
 namespace sitter::platform {
 namespace {
@@ -39,7 +46,6 @@ void for_each_descriptor(int first, Action action) {
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPIDLE;
-const std::string_view kSettingsFolder = "/.config";
 const std::string_view kCacheFolder = "/.cache";
 
 std::optional<Pipe> open_pipe() {
@@ -103,6 +109,10 @@ timespec changed_at(const struct stat& status) { return status.st_ctim; }
 std::string temporary_folder_of_user() { return {}; }
 
 std::vector<std::string> lookup_command() { return {"getent", "ahosts"}; }
+
+long own_pid() { return getpid(); }
+
+bool has_own_process(long pid) { return kill(static_cast<pid_t>(pid), 0) == 0; }
 
 std::string own_program() {
   std::error_code error;

@@ -8,8 +8,16 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 
 #include "io/system/posix.hpp"
+#include "io/system/user_folders.hpp"
+
+namespace sitter {
+
+const UserFolders kUserFolders = kMacosFolders;
+
+}  // namespace sitter
 
 namespace sitter::platform {
 namespace {
@@ -34,7 +42,6 @@ const bool kHadTerminal = has_terminal();
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPALIVE;
-const std::string_view kSettingsFolder = "/Library/Application Support";
 const std::string_view kCacheFolder = "/Library/Caches";
 
 std::optional<Pipe> open_pipe() {
@@ -109,6 +116,10 @@ std::string temporary_folder_of_user() {
 }
 
 std::vector<std::string> lookup_command() { return {"dscacheutil", "-q", "host", "-a", "name"}; }
+
+long own_pid() { return getpid(); }
+
+bool has_own_process(long pid) { return kill(static_cast<pid_t>(pid), 0) == 0; }
 
 std::string own_program() {
   // The size of the path is asked for first (dyld(3)).

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace sitter {
 
@@ -10,15 +12,24 @@ namespace sitter {
 /// program, although the sender may only want a reload or the status. Call it first.
 void hold_signals();
 
+/// The words of the command line behind the name of the program, in UTF-8.
+std::vector<std::string> program_words(int argc, char** argv);
+
 /// Opens /dev/null in place of standard streams that the parent process has closed, so that no file
-/// that is opened later gets their numbers. Call it before anything is opened.
+/// that is opened later gets their numbers. Call it before anything is opened. On Windows, it also
+/// lets all bytes pass as they are, and a console take them as UTF-8.
 void open_standard_streams();
 
 /// Unblocks the signals that the bridge waits for: the signals that were held back, and signals
 /// that the parent process has blocked (sigprocmask(2): the mask is inherited).
 void unblock_signals();
 
-/// A number from the system's source of randomness (getentropy(3)), or 0 if there is none.
+/// Lets a write fail without ending this process if nobody reads any more (SIGPIPE), or if a file
+/// has reached the size limit of the user (SIGXFSZ).
+void survive_failed_writes();
+
+/// A number from the system's source of randomness (getentropy(3), BCryptGenRandom), or 0 if there
+/// is none.
 /// std::random_device is not used because it asks the processor for its features, and answering
 /// that makes a virtual machine exit to its host.
 std::uint64_t random_seed();

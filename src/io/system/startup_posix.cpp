@@ -29,6 +29,8 @@ void change_mask(int how, std::initializer_list<int> signals) {
 
 void hold_signals() { change_mask(SIG_BLOCK, {SIGHUP, SIGUSR1}); }
 
+std::vector<std::string> program_words(int argc, char** argv) { return {argv + 1, argv + argc}; }
+
 void open_standard_streams() {
   int opened = 0;
   while (opened >= 0 && opened <= STDERR_FILENO) opened = open("/dev/null", O_RDWR);
@@ -36,6 +38,11 @@ void open_standard_streams() {
 }
 
 void unblock_signals() { change_mask(SIG_UNBLOCK, {SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1}); }
+
+void survive_failed_writes() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sitter {
+
+/// The command line from which a program for Windows gets these words back. A program there gets
+/// one text, which the C runtime splits ("Parsing C command-line arguments" of Microsoft).
+std::string command_line_of(const std::vector<std::string>& words);
+
+/// Whether cmd.exe runs this file: a batch file, such as the scripts that npm writes for programs.
+bool is_batch_file(std::string_view path);
+
+/// The command line for cmd.exe that runs a batch file with these words, of which the first is the
+/// path of the file. Such a file reads the line by other rules, and so does the program that it
+/// hands its words to. Nothing if a word has a character that ends the line there.
+std::optional<std::string> batch_command_line(const std::vector<std::string>& words);
+
+}  // namespace sitter

@@ -1,0 +1,9 @@
+#include <cstdlib>
+
+#include "io/system/environment.hpp"
+
+namespace sitter {
+
+const char* environment_variable(const char* name) { return std::getenv(name); }
+
+}  // namespace sitter

@@ -1,0 +1,49 @@
+#include "io/system/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+TEST(CommandLine, QuotesOnlyWordsThatNeedIt) {
+  EXPECT_EQ(command_line_of({"C:/a/node.exe", "server.js", "--port=1"}),
+            "C:/a/node.exe server.js --port=1");
+  EXPECT_EQ(command_line_of({"my server.exe", "", "a\tb"}), "\"my server.exe\" \"\" \"a\tb\"");
+}
+
+// The examples of Microsoft, "Parsing C command-line arguments".
+TEST(CommandLine, DoublesBackslashesBeforeAQuoteOnly) {
+  EXPECT_EQ(command_line_of({R"(a\\b)", "d e"}), R"(a\\b "d e")");
+  EXPECT_EQ(command_line_of({R"(a\"b)"}), R"("a\\\"b")");
+  EXPECT_EQ(command_line_of({R"(a\\b c)"}), R"("a\\b c")");
+  EXPECT_EQ(command_line_of({R"(C:\my folder\)"}), R"("C:\my folder\\")");
+}
+
+TEST(CommandLine, KnowsABatchFileByItsEnding) {
+  EXPECT_TRUE(is_batch_file("C:/nodejs/npx.CMD"));
+  EXPECT_TRUE(is_batch_file("run.bat"));
+  EXPECT_FALSE(is_batch_file("C:/nodejs/node.exe"));
+  EXPECT_FALSE(is_batch_file("cmd"));
+}
+
+TEST(CommandLine, OfABatchFileKeepsEachWordWithinQuotes) {
+  EXPECT_EQ(batch_command_line({R"(C:\npm\claude.cmd)", "a&b", R"({"x":"y"})"}),
+            "cmd.exe /d /e:on /v:off /s /c "
+            R"(""C:\npm\claude.cmd" "a&b" "{""x"":""y""}"")");
+  EXPECT_EQ(batch_command_line({"a.cmd", R"(\"\)"}),
+            R"(cmd.exe /d /e:on /v:off /s /c ""a.cmd" "\\""\\"")");
+}
+
+TEST(CommandLine, OfABatchFileReadsNoVariable) {
+  EXPECT_EQ(batch_command_line({"a.cmd", "%PATH%"}),
+            R"(cmd.exe /d /e:on /v:off /s /c ""a.cmd" "%%cd:~,%PATH%%cd:~,%"")");
+}
+
+TEST(CommandLine, OfABatchFileHasNoLineEnd) {
+  EXPECT_FALSE(batch_command_line({"a.cmd", "b\nc"}));
+  EXPECT_FALSE(batch_command_line({"a.cmd", "b\r"}));
+  EXPECT_FALSE(batch_command_line({"a.cmd", std::string("b\0c", 3)}));
+}
+
+}  // namespace
+}  // namespace sitter
