@@ -8,10 +8,12 @@ namespace sitter {
 
 /// The folder in which each bridge of this user has its socket. It is in XDG_RUNTIME_DIR, which
 /// belongs to the user alone (XDG Base Directory Specification). Without that variable, it is a
-/// folder that is named after the user's number, in the folder for temporary files.
+/// folder that is named after the user's number, in the folder for temporary files. On Windows, it
+/// is in LOCALAPPDATA, which belongs to the user alone, too.
 std::string control_folder();
 
-/// The socket of this process in that folder, named after its pid, whether it exists or not.
+/// The socket of this process in that folder, named after its pid, whether it exists or not. On
+/// Windows, it is a file with the name of a pipe.
 std::string control_socket();
 
 /// Removes a file of such a folder. If the folder is then empty, removes the folder too.

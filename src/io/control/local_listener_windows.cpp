@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/windows/overlapped_ptr.hpp>
+#include <boost/asio/windows/stream_handle.hpp>
+#include <boost/asio/write.hpp>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <list>
+#include <utility>
+
+#include "io/control/control_folder.hpp"
+#include "io/control/local_listener.hpp"
+#include "io/stream/timer.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/startup.hpp"
+#include "io/system/windows.hpp"
+
+// This comes after windows.h.
+#include <sddl.h>
+
+namespace sitter {
+namespace {
+
+using boost::asio::windows::stream_handle;
+using boost::system::error_code;
+
+/// A client that finds no free instance of the pipe is told that it is busy.
+constexpr int kFreeInstances = 4;
+
+constexpr DWORD kBufferSize = 64 * limits::kKiB;
+constexpr std::chrono::milliseconds kConnectPause{100};
+
+/// The user of this process, as the language of security descriptors writes it: "S-1-5-21-...".
+/// Empty if the system does not tell.
+std::wstring own_user() {
+  HANDLE opened = nullptr;
+  if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &opened)) return {};
+  const windows::Handle token(opened);
+  alignas(TOKEN_USER) char user[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+  DWORD size = 0;
+  if (!GetTokenInformation(token.get(), TokenUser, user, sizeof user, &size)) return {};
+  wchar_t* text = nullptr;
+  if (!ConvertSidToStringSidW(reinterpret_cast<TOKEN_USER*>(user)->User.Sid, &text)) return {};
+  std::wstring result = text;
+  LocalFree(text);
+  return result;
+}
+
+/// Lets only this user in. By default, everybody may read from a pipe (CreateNamedPipe).
+class OnlyThisUser {
+ public:
+  OnlyThisUser() {
+    const std::wstring user = own_user();
+    if (user.empty()) return;
+    const std::wstring rule = L"D:P(A;;GA;;;" + user + L")";
+    ConvertStringSecurityDescriptorToSecurityDescriptorW(
+        rule.c_str(), SDDL_REVISION_1, &attributes_.lpSecurityDescriptor, nullptr);
+  }
+  OnlyThisUser(const OnlyThisUser&) = delete;
+  OnlyThisUser& operator=(const OnlyThisUser&) = delete;
+  ~OnlyThisUser() { LocalFree(attributes_.lpSecurityDescriptor); }
+
+  bool is_known() const { return attributes_.lpSecurityDescriptor != nullptr; }
+  SECURITY_ATTRIBUTES* attributes() { return &attributes_; }
+
+ private:
+  SECURITY_ATTRIBUTES attributes_ = {sizeof(SECURITY_ATTRIBUTES), nullptr, FALSE};
+};
+
+}  // namespace
+
+/// Operations that are under way share this object, so that it outlives them.
+struct LocalConnection::State {
+  explicit State(stream_handle connected)
+      : pipe(std::move(connected)), input(limits::kControlLineMax) {}
+
+  stream_handle pipe;
+  boost::asio::streambuf input;
+  std::string output;
+};
+
+LocalConnection::LocalConnection(std::shared_ptr<State> state) : state_(std::move(state)) {}
+LocalConnection::LocalConnection(LocalConnection&&) noexcept = default;
+LocalConnection::~LocalConnection() {
+  error_code ignored;  // the handle is closed in any case
+  if (state_) state_->pipe.close(ignored);
+}
+
+void LocalConnection::read_line(std::function<void(std::optional<std::string>)> on_line) {
+  boost::asio::async_read_until(
+      state_->pipe, state_->input, '\n',
+      [state = state_, on_line = std::move(on_line)](error_code error, std::size_t size) {
+        if (!state->pipe.is_open()) return;
+        if (error) {
+          on_line(std::nullopt);
+          return;
+        }
+        std::string line(size, '\0');
+        std::istream(&state->input).read(line.data(), static_cast<std::streamsize>(size));
+        line.pop_back();
+        on_line(std::move(line));
+      });
+}
+
+// A write is begun, and its end is an event.
+bool LocalConnection::write(std::string& text, std::function<void(bool)> on_ready) {
+  if (text.empty()) return false;
+  state_->output = std::exchange(text, {});
+  boost::asio::async_write(
+      state_->pipe, boost::asio::buffer(state_->output),
+      [state = state_, on_ready = std::move(on_ready)](error_code error, std::size_t) {
+        if (state->pipe.is_open()) on_ready(!error);
+      });
+  return true;
+}
+
+struct LocalListener::State : std::enable_shared_from_this<State> {
+  State(EventLoop& of, OnConnected told)
+      : loop(of), on_connected(std::move(told)), pause(loop, [this] { fill(); }) {}
+
+  /// Empty, or the reason why it does not listen.
+  std::string listen() {
+    if (!user.is_known()) return "the system does not tell the user of this process";
+    if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
+    // Nobody can take a name before us that nobody can guess.
+    name = fmt::format(R"(\\.\pipe\mcp-sitter-{}-{:016x})", platform::own_pid(), random_seed());
+    if (!wait_for_client(FILE_FLAG_FIRST_PIPE_INSTANCE)) {
+      return fmt::format("{}: {}", name, windows::error_text(GetLastError()));
+    }
+    fill();
+    path = control_socket();
+    if (!(std::ofstream(std::filesystem::path(path), std::ios::binary) << name << std::flush)) {
+      return fmt::format("{}: it cannot be written", path);
+    }
+    return {};
+  }
+
+  void stop() {
+    is_over = true;
+    pause.cancel();
+    if (!path.empty()) remove_control_file(path);
+    error_code ignored;  // the handles are closed in any case
+    for (stream_handle& pipe : free) pipe.close(ignored);
+  }
+
+  /// Makes instances of the pipe until enough of them wait for a client.
+  void fill() {
+    while (free.size() < kFreeInstances) {
+      if (wait_for_client(0)) continue;
+      pause.set(Instant::clock::now() + kConnectPause);
+      return;
+    }
+  }
+
+  /// False if the system refuses another instance, with the reason in GetLastError.
+  bool wait_for_client(DWORD flags) {
+    windows::Handle opened(CreateNamedPipeW(
+        windows::wide(name).c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
+        PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,
+        PIPE_UNLIMITED_INSTANCES, kBufferSize, kBufferSize, 0, user.attributes()));
+    if (!opened.is_open()) return false;
+    const auto pipe = free.emplace(free.end(), loop.io());
+    error_code error;
+    pipe->assign(opened.get(), error);
+    if (error) {
+      free.erase(pipe);
+      return false;
+    }
+    opened.release();
+    boost::asio::windows::overlapped_ptr operation(
+        loop.io(), [self = shared_from_this(), pipe](error_code failed, std::size_t) {
+          if (!self->is_over) self->take(pipe, failed);
+        });
+    const bool is_done = ConnectNamedPipe(pipe->native_handle(), operation.get()) != 0;
+    const DWORD result = is_done ? ERROR_SUCCESS : GetLastError();
+    if (result == ERROR_IO_PENDING) {
+      operation.release();
+    } else {
+      // A client may have come before the call. One that has gone again ends the first read.
+      const bool is_connected =
+          is_done || result == ERROR_PIPE_CONNECTED || result == ERROR_NO_DATA;
+      operation.complete(
+          is_connected ? error_code()
+                       : error_code(static_cast<int>(result), boost::system::system_category()),
+          0);
+    }
+    return true;
+  }
+
+  void take(std::list<stream_handle>::iterator pipe, error_code failed) {
+    stream_handle connected = std::move(*pipe);
+    free.erase(pipe);
+    fill();
+    if (failed) return;
+    on_connected(LocalConnection(std::make_shared<LocalConnection::State>(std::move(connected))));
+  }
+
+  EventLoop& loop;
+  OnConnected on_connected;
+  Timer pause;
+  OnlyThisUser user;
+  std::string name;
+  /// The file with the name.
+  std::string path;
+  std::list<stream_handle> free;
+  bool is_over = false;
+};
+
+std::unique_ptr<LocalListener> LocalListener::open(EventLoop& loop, OnConnected on_connected,
+                                                   std::string& error) {
+  auto state = std::make_shared<State>(loop, std::move(on_connected));
+  error = state->listen();
+  if (error.empty()) return std::unique_ptr<LocalListener>(new LocalListener(std::move(state)));
+  state->stop();
+  return nullptr;
+}
+
+LocalListener::LocalListener(std::shared_ptr<State> state) : state_(std::move(state)) {}
+LocalListener::~LocalListener() { state_->stop(); }
+
+}  // namespace sitter
