@@ -4,8 +4,9 @@
 
 namespace sitter {
 
-/// Keeps SIGINT, SIGTERM and SIGHUP from ending the program at once, so that it can clear up. There
-/// may be one at a time; its destructor gives the signals their former effect.
+/// Keeps SIGINT, SIGTERM and SIGHUP from ending the program at once, so that it can clear up; on
+/// Windows, Ctrl-C, which counts as SIGINT, and the end of the console, which counts as SIGTERM.
+/// There may be one at a time; its destructor gives the signals their former effect.
 class Interruption {
  public:
   /// A signal has come.

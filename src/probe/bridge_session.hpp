@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/system/file_descriptor.hpp"
+#include "probe/bridge_process.hpp"
 
 namespace sitter {
 
@@ -23,14 +23,7 @@ class BridgeSession {
  public:
   using Json = nlohmann::ordered_json;
 
-  struct Start {
-    /// The command line of the bridge, without the program's name.
-    std::vector<std::string> words;
-    /// Empty: the working directory of this program.
-    std::string cwd = {};
-    /// NAME=VALUE entries: the whole environment of the bridge. Nothing: that of this program.
-    std::optional<std::vector<std::string>> environment = {};
-  };
+  using Start = BridgeProcess::Start;
 
   /// Throws std::runtime_error if the bridge cannot be started.
   explicit BridgeSession(const Start& start);
@@ -59,9 +52,10 @@ class BridgeSession {
   void listen(std::chrono::milliseconds wait, const std::function<bool()>& is_enough = {});
 
   /// What the bridge has written to stderr: its log, and the stderr of the server.
-  const std::string& error_text() const { return error_text_; }
+  const std::string& error_text() const { return texts_.error; }
 
-  long pid() const { return pid_; }
+  /// -1 once it has ended.
+  long pid() const { return exit_code_ ? -1 : bridge_.pid(); }
 
   /// Closes the stdin of the bridge and waits for its end. Returns its exit code, or 128 + N for
   /// signal N.
@@ -76,12 +70,9 @@ class BridgeSession {
   std::optional<Json> next_message(Clock::time_point deadline);
   void take(const Json& message);
 
-  long pid_ = -1;
-  int exit_code_ = 0;
-  FileDescriptor input_, output_, error_;
-  std::string unwritten_;
-  std::string output_text_;
-  std::string error_text_;
+  BridgeProcess bridge_;
+  BridgeProcess::Texts texts_;
+  std::optional<int> exit_code_;
   int last_id_ = 0;
   /// A line has come that this program cannot read, as one with a lone surrogate.
   bool has_unreadable_ = false;

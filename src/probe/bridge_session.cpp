@@ -1,20 +1,10 @@
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "probe/bridge_session.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <thread>
 #include <utility>
-#include <variant>
 
-#include "io/process/launch.hpp"
-#include "io/process/launch_plan.hpp"
-#include "io/system/posix.hpp"
-#include "probe/bridge_session.hpp"
 #include "probe/json_words.hpp"
 
 namespace sitter {
@@ -29,42 +19,11 @@ constexpr std::chrono::seconds kEndWait{30};
 /// The stderr of a bridge may have another end that nobody closes, so the exit is asked for.
 constexpr std::chrono::milliseconds kRound{20};
 
-/// Reads what is there. False at the end.
-bool read_some(const FileDescriptor& from, std::string& to) {
-  std::array<char, 65536> buffer;
-  while (true) {
-    const ssize_t count = read(from.number(), buffer.data(), buffer.size());
-    if (count > 0) {
-      to.append(buffer.data(), static_cast<std::size_t>(count));
-    } else {
-      return count < 0 && (errno == EAGAIN || errno == EINTR);
-    }
-  }
-}
+constexpr std::chrono::milliseconds kWaitMax{60'000};
 
 }  // namespace
 
-BridgeSession::BridgeSession(const Start& start) {
-  // A write to a bridge that has ended must fail without ending this program.
-  std::signal(SIGPIPE, SIG_IGN);
-  LaunchRequest request;
-  request.command = platform::own_program();
-  request.arguments = start.words;
-  request.cwd = start.cwd;
-  PlannedLaunch planned = plan_launch(request);
-  if (auto* const plan = std::get_if<LaunchPlan>(&planned)) {
-    if (start.environment) plan->environment = *start.environment;
-  }
-  auto launched = launch(planned, Generation{1}, nullptr);
-  if (const auto* const failure = std::get_if<LaunchFailure>(&launched)) {
-    throw std::runtime_error("mcp-sitter could not be started: " + failure->reason);
-  }
-  auto& started = std::get<Launched>(launched);
-  pid_ = started.pid;
-  input_ = std::move(started.input);
-  output_ = std::move(started.output);
-  error_ = std::move(started.error);
-}
+BridgeSession::BridgeSession(const Start& start) : bridge_(start) {}
 
 BridgeSession::~BridgeSession() {
   // The listener may throw, and belongs to an object that may be gone.
@@ -75,44 +34,31 @@ BridgeSession::~BridgeSession() {
 bool BridgeSession::wait_for_line(Clock::time_point deadline) {
   bool is_late = false;
   while (true) {
-    if (output_text_.find('\n') != output_text_.npos) return true;
-    if (!output_.is_open() || is_late) return false;
+    if (texts_.output.find('\n') != texts_.output.npos) return true;
+    if (!bridge_.may_write() || is_late) return false;
     // What has come by then was in time, however late this process looks.
     const auto left =
         std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()),
                  std::chrono::milliseconds::zero());
     is_late = left == std::chrono::milliseconds::zero();
-    std::array<pollfd, 3> ends{pollfd{output_.number(), POLLIN, 0},
-                               pollfd{error_.number(), POLLIN, 0},
-                               pollfd{unwritten_.empty() ? -1 : input_.number(), POLLOUT, 0}};
-    poll(ends.data(), ends.size(),
-         static_cast<int>(std::min<std::chrono::milliseconds::rep>(left.count(), 60'000)));
-    if (ends[0].revents != 0 && !read_some(output_, output_text_)) output_.close();
-    if (ends[1].revents != 0) {
-      if (!read_some(error_, error_text_)) error_.close();
-      if (error_text_.size() > kErrorTextMax) {
-        error_text_.erase(0, error_text_.size() - kErrorTextMax);
-      }
-    }
-    if (ends[2].revents != 0) {
-      const ssize_t count = ::write(input_.number(), unwritten_.data(), unwritten_.size());
-      if (count > 0) unwritten_.erase(0, static_cast<std::size_t>(count));
-      if (count < 0 && errno != EAGAIN && errno != EINTR) unwritten_.clear();
+    bridge_.move(texts_, std::min(left, kWaitMax));
+    if (texts_.error.size() > kErrorTextMax) {
+      texts_.error.erase(0, texts_.error.size() - kErrorTextMax);
     }
   }
 }
 
 std::optional<BridgeSession::Json> BridgeSession::next_message(Clock::time_point deadline) {
   if (!wait_for_line(deadline)) return std::nullopt;
-  const std::size_t end = output_text_.find('\n');
-  Json message = parsed_json(std::string_view(output_text_).substr(0, end));
-  output_text_.erase(0, end + 1);
+  const std::size_t end = texts_.output.find('\n');
+  Json message = parsed_json(std::string_view(texts_.output).substr(0, end));
+  texts_.output.erase(0, end + 1);
   return message;
 }
 
 void BridgeSession::write(const Json& message) {
-  unwritten_ += message.dump(-1, ' ', false, Json::error_handler_t::replace);
-  unwritten_ += '\n';
+  texts_.input += message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  texts_.input += '\n';
 }
 
 void BridgeSession::take(const Json& message) {
@@ -174,27 +120,24 @@ void BridgeSession::listen(std::chrono::milliseconds wait, const std::function<b
 }
 
 int BridgeSession::end() {
-  if (pid_ < 0) return exit_code_;
+  if (exit_code_) return *exit_code_;
   const auto deadline = Clock::now() + kEndWait;
   // What was written last is sent before the end.
-  while (!unwritten_.empty() && output_.is_open() && Clock::now() < deadline) {
+  while (!texts_.input.empty() && bridge_.may_write() && Clock::now() < deadline) {
     listen(kRound);
   }
-  input_.close();
-  int status = 0;
-  const auto pid = static_cast<pid_t>(pid_);
-  while (waitpid(pid, &status, WNOHANG) == 0) {
-    if (Clock::now() >= deadline) kill(pid, SIGKILL);
-    if (output_.is_open()) {
+  bridge_.close_input();
+  while (!(exit_code_ = bridge_.exit_code())) {
+    if (Clock::now() >= deadline) bridge_.kill();
+    if (bridge_.may_write()) {
       listen(kRound);
     } else {
-      poll(nullptr, 0, static_cast<int>(kRound.count()));
+      std::this_thread::sleep_for(kRound);
     }
   }
-  pid_ = -1;
-  if (error_.is_open()) read_some(error_, error_text_);
-  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  return exit_code_;
+  // Its last words.
+  bridge_.move(texts_, std::chrono::milliseconds::zero());
+  return *exit_code_;
 }
 
 }  // namespace sitter

@@ -11,44 +11,15 @@
 #include <csignal>
 #include <cstring>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/base/text.hpp"
-#include "io/process/launch_plan.hpp"
 #include "io/system/posix.hpp"
-#include "setup/client_program.hpp"
+#include "setup/program_run.hpp"
 
 extern char** environ;
 
 namespace sitter::setup {
 namespace {
-
-/// Of the words of a program, this much is shown.
-constexpr std::size_t kShownMax = 500;
-
-/// A client that registers a server needs a second or two.
-constexpr std::chrono::seconds kWait{30};
-
-constexpr std::chrono::milliseconds kRound{20};
-
-/// `cargo metadata` writes some MiB about the largest workspaces.
-constexpr std::size_t kOutputMax = std::size_t{32} << 20;
-
-enum class Runs {
-  client,  ///< its stderr counts, and what it has started may stay
-  tool,    ///< what it has started is killed at its end
-};
-
-/// A tool that is only asked downloads nothing: neither modules of Go nor a toolchain of Rust.
-constexpr std::array<const char*, 2> kToolVariables = {"GOPROXY=off", "RUSTUP_AUTO_INSTALL=0"};
-
-struct Run {
-  int status = 0;
-  bool is_late = false;
-  bool is_too_long = false;
-  std::string output;
-};
 
 /// Whether the program has ended. Its group stays known until it is waited for.
 bool has_ended(pid_t pid) {
@@ -59,14 +30,16 @@ bool has_ended(pid_t pid) {
 
 /// Reads what the program writes until the program itself has ended: what it has started may keep
 /// the pipe open, or write into it for ever. At the limits, the program is killed with its group.
-Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds time, Runs kind) {
+ProgramRun read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds time,
+                          ProgramRun::Kind kind) {
   fcntl(from.number(), F_SETFL, O_NONBLOCK);
   const auto deadline = std::chrono::steady_clock::now() + time;
-  Run run;
+  ProgramRun run;
+  int status = 0;
   bool is_over = false;
   while (!run.is_late && !run.is_too_long) {
     pollfd end{from.number(), POLLIN, 0};
-    if (!is_over) poll(&end, 1, static_cast<int>(kRound.count()));
+    if (!is_over) poll(&end, 1, static_cast<int>(kProgramRound.count()));
     std::array<char, 65536> buffer;
     const ssize_t count = from.is_open() ? read(from.number(), buffer.data(), buffer.size()) : 0;
     if (count > 0) run.output.append(buffer.data(), static_cast<std::size_t>(count));
@@ -75,19 +48,22 @@ Run read_until_end(pid_t pid, FileDescriptor from, std::chrono::milliseconds tim
     if (is_over && count <= 0) break;
     if (!is_over && has_ended(pid)) {
       is_over = true;
-      if (kind == Runs::tool) kill(-pid, SIGKILL);
+      if (kind == ProgramRun::Kind::tool) kill(-pid, SIGKILL);
     }
     // One that has ended was in time, however late this process looks.
     run.is_late = !is_over && std::chrono::steady_clock::now() >= deadline;
-    run.is_too_long = run.output.size() > kOutputMax;
+    run.is_too_long = run.output.size() > kProgramOutputMax;
   }
   if (!is_over) kill(-pid, SIGKILL);
-  waitpid(pid, &run.status, 0);
+  waitpid(pid, &status, 0);
+  run.is_failed = status != 0;
   return run;
 }
 
-Run run_in(const std::string& folder, const Words& words, Runs kind,
-           std::chrono::milliseconds time) {
+}  // namespace
+
+ProgramRun run_in(const std::string& folder, const Words& words, ProgramRun::Kind kind,
+                  std::chrono::milliseconds time) {
   auto pipe = platform::open_pipe();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -96,7 +72,7 @@ Run run_in(const std::string& folder, const Words& words, Runs kind,
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   if (pipe) {
     posix_spawn_file_actions_adddup2(&actions, pipe->write_end.number(), STDOUT_FILENO);
-    if (kind == Runs::client)
+    if (kind == ProgramRun::Kind::client)
       posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   }
   posix_spawnattr_t group;
@@ -106,7 +82,7 @@ Run run_in(const std::string& folder, const Words& words, Runs kind,
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::vector<char*> environment;
-  if (kind == Runs::tool) {
+  if (kind == ProgramRun::Kind::tool) {
     // Of two entries with the same name, the first counts.
     for (const char* const entry : kToolVariables) environment.push_back(const_cast<char*>(entry));
   }
@@ -123,35 +99,6 @@ Run run_in(const std::string& folder, const Words& words, Runs kind,
   }
   pipe->write_end.close();
   return read_until_end(pid, std::move(pipe->read_end), time, kind);
-}
-
-}  // namespace
-
-std::string program_in_path(const std::string& name) {
-  LaunchRequest request;
-  request.command = name;
-  const PlannedLaunch planned = plan_launch(request);
-  const auto* const plan = std::get_if<LaunchPlan>(&planned);
-  return plan == nullptr ? std::string() : plan->program;
-}
-
-void run_program(const Words& words) {
-  const Run run = run_in(".", words, Runs::client, kWait);
-  if (run.status != 0) {
-    throw Failure{fmt::format("{}: {}", words.front(), brief(run.output, kShownMax))};
-  }
-}
-
-std::string output_of(const Words& words, const std::string& folder,
-                      std::chrono::milliseconds time) {
-  Words found = words;
-  found.front() = program_in_path(words.front());
-  if (found.front().empty()) throw Failure{fmt::format("there is no {} in PATH", words.front())};
-  Run run = run_in(folder, found, Runs::tool, time);
-  if (run.is_late) throw Failure{fmt::format("{} takes too long", words.front())};
-  if (run.is_too_long) throw Failure{fmt::format("{} says too much", words.front())};
-  if (run.status != 0) throw Failure{fmt::format("{} fails here", words.front())};
-  return std::move(run.output);
 }
 
 }  // namespace sitter::setup

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "io/system/windows.hpp"
+
+namespace sitter::windows {
+
+/// A pipe between this process and a child. Our end is for overlapped operations, and no child
+/// inherits it. The end of the child is for plain ones, because programs do not expect anything
+/// else, and a child inherits it if it is named in its start.
+struct ChildPipe {
+  Handle ours;
+  Handle theirs;
+};
+
+enum class ChildPipeKind { input, output };
+
+/// Nothing if the system refuses, with the reason in GetLastError.
+std::optional<ChildPipe> open_child_pipe(ChildPipeKind kind);
+
+/// Our end of such a pipe, with one operation after another.
+class PipeEnd {
+ public:
+  explicit PipeEnd(Handle pipe);
+  PipeEnd(const PipeEnd&) = delete;
+  PipeEnd& operator=(const PipeEnd&) = delete;
+  ~PipeEnd() { close(); }
+
+  /// False from the end on.
+  bool is_open() const { return pipe_.is_open(); }
+  bool is_busy() const { return is_busy_; }
+  /// Set when the operation that is under way has ended.
+  HANDLE done() const { return done_.get(); }
+
+  // These do nothing while an operation is under way, and after the end.
+  void begin_read();
+  /// Only the front of a long text is written.
+  void begin_write(std::string_view text);
+
+  /// The bytes that were moved. Empty while the operation is under way, and at the end.
+  std::string_view moved();
+
+  /// Adds what has come to the text, and reads on.
+  void read_on(std::string& text);
+
+  void close();
+
+ private:
+  template <class Call>
+  void begin(Call call);
+
+  Handle pipe_;
+  Handle done_;
+  OVERLAPPED operation_{};
+  bool is_busy_ = false;
+  std::array<char, 65536> bytes_;
+};
+
+/// NUL, for a child.
+Handle open_nothing();
+
+struct ChildStart {
+  /// The path of the program, and its words, of which the first is the program.
+  std::string program;
+  std::vector<std::string> words;
+  /// Empty: the working directory of this process.
+  std::string cwd = {};
+  /// NAME=VALUE entries. Nothing: the environment of this process.
+  std::optional<std::vector<std::string>> environment = {};
+  HANDLE input = nullptr;
+  HANDLE output = nullptr;
+  HANDLE error = nullptr;
+  /// Whether the child and all its descendants end with the job.
+  bool ends_with_job = true;
+};
+
+/// A child, which all its descendants share a job with.
+struct StartedChild {
+  Handle process;
+  Handle job;
+  long pid = 0;
+};
+
+/// Starts a program without a console window. Batch files are run by cmd.exe. The child inherits
+/// its standard streams and no other handle. Returns why there is no child, otherwise.
+std::variant<StartedChild, std::string> start_child(const ChildStart& start);
+
+}  // namespace sitter::windows
