@@ -58,7 +58,7 @@ constexpr Command kCommands[] = {
      run_ctl},
     {"help", "explain a topic, as in mcp-sitter help watching", [] { return names_of(topics()); },
      run_help},
-    {"completion", "print a script that completes these words in bash, zsh or fish",
+    {"completion", "print a script that completes these words in a shell",
      [] { return names_of(shells()); }, run_completion},
 };
 

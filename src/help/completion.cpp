@@ -186,6 +186,77 @@ std::string fish() {
   return text;
 }
 
+/// A word of PowerShell, in which only the quote itself is special.
+std::string powershell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') word += '\'';
+    word += c;
+  }
+  return word + "'";
+}
+
+std::string powershell() {
+  std::string commands_text, options, choices;
+  for (const Command& command : commands()) {
+    commands_text += fmt::format("    {} = {}, {}\n", powershell_word(command.name),
+                                 powershell_word(command.about), powershell_word(command.words()));
+  }
+  for (const OptionRow& option : option_table()) {
+    for (const std::string& name : option.names) {
+      options += fmt::format("    {} = {}, ${}\n", powershell_word(name),
+                             powershell_word(option.about), !option.value.empty());
+    }
+    if (!is_choice(option)) continue;
+    choices += fmt::format("    {} = {}\n", powershell_word(option.names.back()),
+                           powershell_word(words_of(option)));
+  }
+  // Where nothing is offered, PowerShell offers files.
+  return fmt::format(R"(# Completion of mcp-sitter for PowerShell.
+Register-ArgumentCompleter -Native -CommandName mcp-sitter -ScriptBlock {{
+  param($current, $line, $position)
+  # What each command is for, and the words that may follow it.
+  $commands = [ordered]@{{
+{}  }}
+  # What each option is for, and whether a value follows it.
+  $options = [ordered]@{{
+{}  }}
+  $choices = @{{
+{}  }}
+  function offer($word, $about) {{
+    if (-not $word.StartsWith($current)) {{ return }}
+    [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
+  }}
+
+  $words = @($line.CommandElements | Where-Object {{ $_.Extent.EndOffset -lt $position }} |
+    ForEach-Object {{ $_.Extent.Text }})
+  if ($words.Count -gt 1 -and $commands.Contains($words[1]) -and $commands[$words[1]][1]) {{
+    $commands[$words[1]][1].Split(' ') | ForEach-Object {{ offer $_ $_ }}
+    return
+  }}
+  # The command of the server begins behind our options, and doctor takes them too.
+  $at = if ($words.Count -gt 1 -and $words[1] -eq 'doctor') {{ 2 }} else {{ 1 }}
+  $dashes = $false
+  while ($at -lt $words.Count -and $words[$at].StartsWith('-') -and -not $dashes) {{
+    $dashes = $words[$at] -eq '--'
+    $takes_value = $options.Contains($words[$at]) -and $options[$words[$at]][1]
+    $at += if ($takes_value) {{ 2 }} else {{ 1 }}
+  }}
+  if ($at -gt $words.Count) {{
+    $choice = $choices[$words[-1]]
+    if ($choice) {{ $choice.Split(' ') | ForEach-Object {{ offer $_ $_ }} }}
+  }} elseif ($at -lt $words.Count -or $dashes) {{
+    return
+  }} elseif ($current.StartsWith('-')) {{
+    $options.Keys | ForEach-Object {{ offer $_ $options[$_][0] }}
+  }} elseif ($at -eq 1) {{
+    $commands.Keys | ForEach-Object {{ offer $_ $commands[$_][0] }}
+  }}
+}}
+)",
+                     commands_text, options, choices);
+}
+
 }  // namespace
 
 const std::vector<Shell>& shells() {
@@ -194,6 +265,8 @@ const std::vector<Shell>& shells() {
        "mcp-sitter completion bash >~/.local/share/bash-completion/completions/mcp-sitter"},
       {"zsh", zsh, "mcp-sitter completion zsh >~/.zfunc/_mcp-sitter, with ~/.zfunc in fpath"},
       {"fish", fish, "mcp-sitter completion fish >~/.config/fish/completions/mcp-sitter.fish"},
+      {"powershell", powershell,
+       "mcp-sitter completion powershell | Out-String | Invoke-Expression, in the file $PROFILE"},
   };
   return all;
 }

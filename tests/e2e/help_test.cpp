@@ -129,8 +129,9 @@ TEST(Completion, NamesTheShells) {
        {std::vector<std::string>{"completion"}, {"completion", "tcsh"}}) {
     const ShortRun run(words);
     EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(lines_of(run.error),
-                ElementsAre("mcp-sitter completion: name a shell, one of bash, zsh, fish"));
+    EXPECT_THAT(
+        lines_of(run.error),
+        ElementsAre("mcp-sitter completion: name a shell, one of bash, zsh, fish, powershell"));
   }
 }
 

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
+#include "core/base/ascii.hpp"
 #include "help/commands.hpp"
 #include "options/raw_options.hpp"
 
@@ -84,7 +86,7 @@ TEST(ManPage, HasEachOptionAndCommand) {
 }
 
 TEST(Completion, HasEachOptionAndCommandInEachShell) {
-  ASSERT_THAT(shells(), SizeIs(3));
+  ASSERT_THAT(shells(), SizeIs(4));
   for (const Shell& shell : shells()) {
     const std::string script = shell.completion();
     for (const OptionRow& option : option_table()) {
@@ -96,6 +98,36 @@ TEST(Completion, HasEachOptionAndCommandInEachShell) {
       EXPECT_THAT(script, HasSubstr(std::string(command.name))) << shell.name;
       EXPECT_THAT(script, HasSubstr(command.words())) << shell.name;
     }
+  }
+}
+
+std::string powershell_completion() {
+  const auto shell = std::find_if(shells().begin(), shells().end(),
+                                  [](const Shell& each) { return each.name == "powershell"; });
+  return shell == shells().end() ? std::string() : shell->completion();
+}
+
+TEST(Completion, OfPowerShellSaysWhatAWordIsForAndWhatFollows) {
+  const std::string script = powershell_completion();
+  EXPECT_THAT(script, HasSubstr("Register-ArgumentCompleter -Native -CommandName mcp-sitter "));
+  EXPECT_THAT(script, HasSubstr("\n    '--watch' = 'reload when files"));
+  EXPECT_THAT(script, HasSubstr("\n    '--restart' = 'lazy on-crash eager'\n"));
+  EXPECT_THAT(script, HasSubstr("\n    'doctor' = 'try a server out, and say what a client would "
+                                "stumble over', ''\n"));
+}
+
+// Without regard to case, each key of a table may be there only once (about_Hash_Tables).
+TEST(Completion, OfPowerShellHasEachKeyOnce) {
+  std::istringstream lines(powershell_completion());
+  std::set<std::string> keys;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("@{") != line.npos) keys.clear();
+    if (!line.starts_with("    '")) continue;
+    std::string key = line.substr(0, line.find(" ="));
+    std::transform(key.begin(), key.end(), key.begin(), [](char c) { return ascii_lower(c); });
+    EXPECT_TRUE(keys.insert(key).second) << key;
+    // A quote within a word is doubled.
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\'') % 2, 0) << line;
   }
 }
 
