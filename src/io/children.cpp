@@ -15,8 +15,8 @@
 #include "io/process/launch.hpp"
 #include "io/process/reaper.hpp"
 #include "io/process/runners.hpp"
+#include "io/process/system_signals.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/system/system_signals.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -40,8 +40,8 @@ BridgeProcess::BridgeProcess(const Start& start) {
   child.output = output->theirs.get();
   child.error = error->theirs.get();
   auto started = windows::start_child(child);
-  if (const auto* const reason = std::get_if<std::string>(&started)) {
-    throw std::runtime_error("mcp-sitter could not be started: " + *reason);
+  if (const auto* const failure = std::get_if<windows::StartFailure>(&started)) {
+    throw std::runtime_error("mcp-sitter could not be started: " + failure->reason);
   }
   system_ = std::make_unique<System>(std::get<windows::StartedChild>(std::move(started)),
                                      std::move(input->ours), std::move(output->ours),

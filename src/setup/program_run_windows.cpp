@@ -78,8 +78,8 @@ ProgramRun run_in(const std::string& folder, const Words& words, ProgramRun::Kin
   start.error = is_tool ? nothing.get() : pipe->theirs.get();
   start.ends_with_job = is_tool;
   auto started = windows::start_child(start);
-  if (const auto* const reason = std::get_if<std::string>(&started)) {
-    throw Failure{fmt::format("{} cannot be started: {}", words.front(), *reason)};
+  if (const auto* const failure = std::get_if<windows::StartFailure>(&started)) {
+    throw Failure{fmt::format("{} cannot be started: {}", words.front(), failure->reason)};
   }
   pipe->theirs.close();
   return read_until_end(std::get<windows::StartedChild>(started), std::move(pipe->ours), time,

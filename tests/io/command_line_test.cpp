@@ -19,6 +19,12 @@ TEST(CommandLine, DoublesBackslashesBeforeAQuoteOnly) {
   EXPECT_EQ(command_line_of({R"(C:\my folder\)"}), R"("C:\my folder\\")");
 }
 
+TEST(CommandLine, OfTheShellHasItsCommandAsItIs) {
+  EXPECT_EQ(
+      command_line_of({"C:/Windows/System32/cmd.exe", "/d", "/s", "/c", R"(cl /Fe"a b" a.c)"}),
+      R"(C:/Windows/System32/cmd.exe /d /s /c "cl /Fe"a b" a.c")");
+}
+
 TEST(CommandLine, KnowsABatchFileByItsEnding) {
   EXPECT_TRUE(is_batch_file("C:/nodejs/npx.CMD"));
   EXPECT_TRUE(is_batch_file("run.bat"));

@@ -73,7 +73,7 @@ class ProcessUnit::State {
 
     // What an errand that has ended leaves behind belongs to nobody.
     const bool leads = std::find(all.begin(), all.end(), leader_) != all.end();
-    if (!leads && job_->kind == UnitJob::Kind::errand && !is_killed_) return {};
+    if (!leads && job_->lets_go && !is_killed_) return {};
     std::stable_partition(all.begin(), all.end(), [&](long pid) { return pid == leader_; });
     return all;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/process/process_table.hpp"
 #include "io/process/reaper.hpp"
 
 namespace sitter {
@@ -41,26 +42,17 @@ void CALLBACK on_exit(void* pid, BOOLEAN) {
   if (ended().notify != nullptr) ended().notify(ended().context);
 }
 
-bool set_limits(HANDLE job, DWORD flags) {
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
-  limits.BasicLimitInformation.LimitFlags = flags;
-  return SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits) !=
-         0;
-}
-
 }  // namespace
 
-UnitJob::~UnitJob() {
-  if (kind == Kind::errand && job.is_open()) set_limits(job.get(), 0);
-}
+UnitJob::UnitJob(windows::StartedChild started, bool lets_go_at_end)
+    : job(std::move(started.job)),
+      leader(std::move(started.process)),
+      pid(started.pid),
+      start(find_process(pid).value_or(ProcessRecord()).start),
+      lets_go(lets_go_at_end) {}
 
-std::shared_ptr<UnitJob> make_job(UnitJob::Kind kind) {
-  auto made = std::make_shared<UnitJob>();
-  made->kind = kind;
-  made->job = windows::Handle(CreateJobObjectW(nullptr, nullptr));
-  if (!made->job.is_open()) return nullptr;
-  if (kind == UnitJob::Kind::daemon) return made;
-  return set_limits(made->job.get(), JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE) ? made : nullptr;
+UnitJob::~UnitJob() {
+  if (lets_go) windows::set_ends_with_job(job.get(), false);
 }
 
 void watch_leader(const std::shared_ptr<UnitJob>& job) {

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "io/system/windows.hpp"
-#include "sitter/generation.hpp"
+#include "io/system/child_windows.hpp"
 
 namespace sitter {
 
@@ -12,7 +11,8 @@ namespace sitter {
 /// that has started it. The bridge holds the only handle: when the last one is closed, the system
 /// ends what is left (JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE), also if the bridge itself is killed.
 struct UnitJob {
-  UnitJob() = default;
+  /// With `lets_go`, what the unit leaves behind serves the next one, as that of a build.
+  UnitJob(windows::StartedChild started, bool lets_go);
   UnitJob(const UnitJob&) = delete;
   UnitJob& operator=(const UnitJob&) = delete;
   ~UnitJob();
@@ -20,19 +20,11 @@ struct UnitJob {
   windows::Handle job;
   /// As long as it is open, no other process gets the number of the leader.
   windows::Handle leader;
-  long pid = 0;
+  long pid;
   /// See `ProcessRecord::start`.
-  std::uint64_t start = 0;
-  enum class Kind : std::uint8_t {
-    server,
-    errand,  ///< What it leaves behind serves the next errand.
-    daemon,  ///< It may go on when the bridge has ended.
-  };
-  Kind kind = Kind::server;
+  std::uint64_t start;
+  bool lets_go;
 };
-
-/// A new, empty job. Null if the system refuses, with the reason in GetLastError.
-std::shared_ptr<UnitJob> make_job(UnitJob::Kind kind);
 
 /// The leader of the job runs. Its exit will be reported by `reap`, and the job is known by the
 /// leader's number until then.

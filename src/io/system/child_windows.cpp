@@ -14,37 +14,46 @@
 namespace sitter::windows {
 namespace {
 
-constexpr DWORD kPipeSize = 64 * limits::kKiB;
+/// As much as a pipe of Linux holds that was made larger.
+constexpr DWORD kPipeSize = 256 * limits::kKiB;
 
 /// Lets a child inherit the handle.
 void make_inheritable(HANDLE handle) {
   SetHandleInformation(handle, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
 }
 
-/// Restricts what a child inherits to these handles.
-class InheritedHandles {
+/// Not in every version of the headers (UpdateProcThreadAttribute).
+constexpr DWORD_PTR kJobList = 0x0002000D;
+
+/// What a child inherits, and the job that it is in.
+class Attributes {
  public:
-  explicit InheritedHandles(std::vector<HANDLE> handles) : handles_(std::move(handles)) {
+  Attributes(std::vector<HANDLE> inherited, HANDLE job)
+      : inherited_(std::move(inherited)), job_(job) {
     // The list may hold no handle twice (UpdateProcThreadAttribute).
-    std::sort(handles_.begin(), handles_.end());
-    handles_.erase(std::unique(handles_.begin(), handles_.end()), handles_.end());
+    std::sort(inherited_.begin(), inherited_.end());
+    inherited_.erase(std::unique(inherited_.begin(), inherited_.end()), inherited_.end());
     SIZE_T size = 0;
-    InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
+    InitializeProcThreadAttributeList(nullptr, kCount, 0, &size);
     memory_ = std::make_unique<std::byte[]>(size);
-    InitializeProcThreadAttributeList(list(), 1, 0, &size);
-    UpdateProcThreadAttribute(list(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(),
-                              handles_.size() * sizeof(HANDLE), nullptr, nullptr);
+    InitializeProcThreadAttributeList(list(), kCount, 0, &size);
+    UpdateProcThreadAttribute(list(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited_.data(),
+                              inherited_.size() * sizeof(HANDLE), nullptr, nullptr);
+    UpdateProcThreadAttribute(list(), 0, kJobList, &job_, sizeof job_, nullptr, nullptr);
   }
-  InheritedHandles(const InheritedHandles&) = delete;
-  InheritedHandles& operator=(const InheritedHandles&) = delete;
-  ~InheritedHandles() { DeleteProcThreadAttributeList(list()); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() { DeleteProcThreadAttributeList(list()); }
 
   LPPROC_THREAD_ATTRIBUTE_LIST list() {
     return reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(memory_.get());
   }
 
  private:
-  std::vector<HANDLE> handles_;
+  static constexpr DWORD kCount = 2;
+
+  std::vector<HANDLE> inherited_;
+  HANDLE job_;
   std::unique_ptr<std::byte[]> memory_;
 };
 
@@ -65,17 +74,9 @@ std::wstring block_of(const std::vector<std::string>& entries) {
   return block;
 }
 
-Handle make_job(bool ends_with_it) {
-  Handle job(CreateJobObjectW(nullptr, nullptr));
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
-  limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;
-  if (ends_with_it) limits.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-  SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits);
-  return job;
-}
-
-std::string reason_now(const std::string& program) {
-  return fmt::format("{}: {}", program, error_text(GetLastError()));
+StartFailure failure_now(const std::string& program) {
+  const DWORD error = GetLastError();
+  return {error, fmt::format("{}: {}", program, error_text(error))};
 }
 
 }  // namespace
@@ -164,7 +165,7 @@ Handle open_nothing() {
                             nullptr));
 }
 
-std::variant<StartedChild, std::string> start_child(const ChildStart& start) {
+std::variant<StartedChild, StartFailure> start_child(const ChildStart& start) {
   std::wstring program = system_path(start.program);
   std::optional<std::string> line = command_line_of(start.words);
   if (is_batch_file(start.program)) {
@@ -172,7 +173,10 @@ std::variant<StartedChild, std::string> start_child(const ChildStart& start) {
     // cmd.exe takes a slash for the beginning of a switch.
     words.front() = utf8(program);
     line = batch_command_line(words);
-    if (!line) return start.program + ": a batch file cannot get a line end in a word";
+    if (!line) {
+      return StartFailure{ERROR_SUCCESS,
+                          start.program + ": a batch file cannot get a line end in a word"};
+    }
     program = system_path(variable("SystemRoot") + "/System32/cmd.exe");
   }
   std::wstring wide_line = wide(*line);
@@ -180,37 +184,40 @@ std::variant<StartedChild, std::string> start_child(const ChildStart& start) {
   std::wstring block;
   if (start.environment) block = block_of(*start.environment);
 
+  StartedChild child;
+  child.job = Handle(CreateJobObjectW(nullptr, nullptr));
+  if (!child.job.is_open()) return failure_now(start.program);
+  set_ends_with_job(child.job.get(), start.ends_with_job);
+
   for (const HANDLE stream : {start.input, start.output, start.error}) make_inheritable(stream);
-  InheritedHandles inherited({start.input, start.output, start.error});
+  Attributes attributes({start.input, start.output, start.error}, child.job.get());
   STARTUPINFOEXW info{};
   info.StartupInfo.cb = sizeof info;
   info.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
   info.StartupInfo.hStdInput = start.input;
   info.StartupInfo.hStdOutput = start.output;
   info.StartupInfo.hStdError = start.error;
-  info.lpAttributeList = inherited.list();
+  info.lpAttributeList = attributes.list();
 
-  StartedChild child;
-  child.job = make_job(start.ends_with_job);
   PROCESS_INFORMATION made{};
-  // It is suspended until it is in the job, so that no descendant is outside.
-  const DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
-                      EXTENDED_STARTUPINFO_PRESENT;
+  DWORD flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT |
+                EXTENDED_STARTUPINFO_PRESENT;
+  if (start.is_suspended) flags |= CREATE_SUSPENDED;
   if (!CreateProcessW(program.c_str(), wide_line.data(), nullptr, nullptr, TRUE, flags,
                       start.environment ? block.data() : nullptr,
                       cwd.empty() ? nullptr : cwd.c_str(), &info.StartupInfo, &made)) {
-    return reason_now(start.program);
+    return failure_now(start.program);
   }
+  CloseHandle(made.hThread);
   child.process = Handle(made.hProcess);
-  const Handle thread(made.hThread);
   child.pid = static_cast<long>(made.dwProcessId);
-  if (!AssignProcessToJobObject(child.job.get(), child.process.get())) {
-    const std::string reason = reason_now(start.program);
-    TerminateProcess(child.process.get(), 1);
-    return reason;
-  }
-  ResumeThread(thread.get());
   return child;
+}
+
+void set_ends_with_job(HANDLE job, bool ends) {
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  if (ends) limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+  SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
 }
 
 }  // namespace sitter::windows

@@ -76,8 +76,11 @@ struct ChildStart {
   HANDLE input = nullptr;
   HANDLE output = nullptr;
   HANDLE error = nullptr;
-  /// Whether the child and all its descendants end with the job.
+  /// Whether the child and all its descendants end when the last handle of the job is closed
+  /// (JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE), which is also when this process ends.
   bool ends_with_job = true;
+  /// Whether the child is stopped before its first instruction.
+  bool is_suspended = false;
 };
 
 /// A child, which all its descendants share a job with.
@@ -87,8 +90,20 @@ struct StartedChild {
   long pid = 0;
 };
 
-/// Starts a program without a console window. Batch files are run by cmd.exe. The child inherits
-/// its standard streams and no other handle. Returns why there is no child, otherwise.
-std::variant<StartedChild, std::string> start_child(const ChildStart& start);
+/// Why there is no child.
+struct StartFailure {
+  /// The system's error. ERROR_SUCCESS: the words cannot be passed.
+  DWORD code = ERROR_SUCCESS;
+  /// A clause.
+  std::string reason;
+};
+
+/// Starts a program without a console window, as the leader of a process group. Batch files are run
+/// by cmd.exe. The child inherits its standard streams and no other handle, and is in its job from
+/// its first moment on.
+std::variant<StartedChild, StartFailure> start_child(const ChildStart& start);
+
+/// What happens to the processes that are left when the last handle of the job is closed.
+void set_ends_with_job(HANDLE job, bool ends);
 
 }  // namespace sitter::windows

@@ -48,9 +48,14 @@ std::string quoted_for_batch(std::string_view word) {
 std::string command_line_of(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) {
+    const bool is_shell_command = line.ends_with(" /s /c");
     if (!line.empty()) line += ' ';
     const bool is_plain = !word.empty() && word.find_first_of(" \t\n\v\"") == word.npos;
-    line += is_plain ? word : quoted(word);
+    if (is_shell_command) {
+      line += '"' + word + '"';
+    } else {
+      line += is_plain ? word : quoted(word);
+    }
   }
   return line;
 }

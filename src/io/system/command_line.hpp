@@ -8,7 +8,8 @@
 namespace sitter {
 
 /// The command line from which a program for Windows gets these words back. A program there gets
-/// one text, which the C runtime splits ("Parsing C command-line arguments" of Microsoft).
+/// one text, which the C runtime splits ("Parsing C command-line arguments" of Microsoft). The word
+/// behind `/s /c` is a command of cmd.exe, which takes it as it is.
 std::string command_line_of(const std::vector<std::string>& words);
 
 /// Whether cmd.exe runs this file: a batch file, such as the scripts that npm writes for programs.

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "io/process/system_signals.hpp"
 #include "io/process/unit_job_windows.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/system/system_signals.hpp"
 #include "io/system/windows.hpp"
 
 namespace sitter {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "io/process/hangup.hpp"
+#include "io/process/system_signals.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/system/system_signals.hpp"
 
 namespace sitter {
 
