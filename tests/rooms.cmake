@@ -10,7 +10,7 @@ set(rooms
   options terminal probe help ctl setup doctor demo)
 
 set(shared_with_the_shell
-  core/base/ascii.hpp core/base/base64.hpp core/base/polled_queue.hpp core/base/shell_word.hpp core/base/text.hpp
+  core/base/ascii.hpp core/base/base64.hpp core/base/paths.hpp core/base/polled_queue.hpp core/base/shell_word.hpp core/base/text.hpp
   core/rebuild/made_folders.hpp core/rebuild/watch_filter.hpp
   core/tool_server/cli_server.hpp core/http/http_link.hpp
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)

@@ -211,6 +211,79 @@ TEST(WatchFilter, ABackslashTakesAWildcardAsItIs) {
   EXPECT_TRUE(filter.takes_file("/p/!b.c"));
 }
 
+WatchFilter watching_on_windows(const std::vector<std::string>& patterns) {
+  return {patterns, "C:/P", PathStyle::windows};
+}
+
+TEST(WatchFilter, OnWindowsADriveIsARoot) {
+  const WatchFilter filter = watching_on_windows(
+      {"src", "d:/Lib/x.c", "E:/gen/*.c", "/top", "../../../up", "..", "//host/share/a", "F:/*.c"});
+  EXPECT_EQ(filter.roots(), (std::vector<std::string>{"C:/P/src", "D:/Lib/x.c", "E:/gen", "C:/top",
+                                                      "C:/up", "C:", "//host/share/a", "F:"}));
+  EXPECT_TRUE(filter.takes_file("D:/Lib/x.c"));
+  EXPECT_TRUE(filter.takes_file("E:/gen/a.c"));
+  EXPECT_FALSE(filter.takes_file("E:/gen/x/a.c"));
+  EXPECT_TRUE(filter.takes_file("F:/a.c"));
+  EXPECT_FALSE(filter.takes_file("F:/x/a.c"));
+  EXPECT_TRUE(filter.takes_file("//host/share/a/x.c"));
+}
+
+TEST(WatchFilter, OnWindowsTheBaseHasACapitalDrive) {
+  const WatchFilter filter({"*.c", "src"}, "c:/p", PathStyle::windows);
+  EXPECT_EQ(filter.base(), "C:/p");
+  EXPECT_EQ(filter.roots(), (std::vector<std::string>{"C:/p", "C:/p/src"}));
+}
+
+TEST(WatchFilter, OnWindowsTheParentOfARootIsTheRoot) {
+  EXPECT_EQ(watching_on_windows({"C:/../a"}).roots(), std::vector<std::string>{"C:/a"});
+  EXPECT_EQ(watching_on_windows({"//host/share/../a"}).roots(),
+            std::vector<std::string>{"//host/share/a"});
+}
+
+TEST(WatchFilter, OnWindowsABackslashIsASlash) {
+  const WatchFilter filter =
+      watching_on_windows({"src\\*.c", ".\\lib\\", "d:\\x\\**\\*.h", "!lib\\old"});
+  EXPECT_EQ(filter.roots(), (std::vector<std::string>{"C:/P/src", "C:/P/lib", "D:/x"}));
+  EXPECT_TRUE(filter.takes_file("C:/P/src/a.c"));
+  EXPECT_TRUE(filter.takes_file("C:/P/lib/x/a"));
+  EXPECT_FALSE(filter.takes_file("C:/P/lib/old/a"));
+  EXPECT_TRUE(filter.takes_file("D:/x/y/z/a.h"));
+  EXPECT_EQ(filter.unmatched(),
+            (std::vector<std::string>{"src\\*.c", ".\\lib\\", "d:\\x\\**\\*.h"}));
+}
+
+TEST(WatchFilter, OnWindowsCaseDoesNotMatter) {
+  WatchFilter filter = watching_on_windows({"Src", "*.PY", "!Old", "lib/[A-C]*/Gen.c"});
+  EXPECT_EQ(filter.roots(), (std::vector<std::string>{"C:/P/Src", "C:/P", "C:/P/lib"}));
+  EXPECT_TRUE(filter.takes_file("c:/p/SRC/a"));
+  EXPECT_TRUE(filter.takes_file("C:/P/x/a.py"));
+  EXPECT_FALSE(filter.takes_file("C:/P/src/OLD/a"));
+  EXPECT_TRUE(filter.takes_file("C:/P/Lib/b/gEN.c"));
+  EXPECT_FALSE(filter.takes_folder("C:/P/Node_Modules"));
+  EXPECT_TRUE(filter.is_left_out_name("NODE_MODULES"));
+  filter.on_file("c:/p/sRC/a");
+  EXPECT_EQ(filter.unmatched(), (std::vector<std::string>{"*.PY", "lib/[A-C]*/Gen.c"}));
+}
+
+TEST(WatchFilter, OnWindowsTheCaseOfFoldersAndIgnoreFilesDoesNotMatter) {
+  WatchFilter filter = watching_on_windows({"."});
+  filter.set_ignore_file("C:/P/Gen", "*.LOG\n");
+  filter.set_made_by_tools("C:/P/Build", true);
+  EXPECT_FALSE(filter.takes_file("C:/P/gen/a.log"));
+  EXPECT_FALSE(filter.takes_file("C:/P/build/a.c"));
+  EXPECT_FALSE(filter.set_made_by_tools("C:/P/BUILD", true));
+  filter.forget("c:/p/GEN");
+  filter.forget("c:/p/BUILD");
+  EXPECT_TRUE(filter.takes_file("C:/P/gen/a.log"));
+  EXPECT_TRUE(filter.takes_file("C:/P/build/a.c"));
+}
+
+TEST(WatchFilter, ElsewhereCaseMatters) {
+  const WatchFilter filter = watching({"src"});
+  EXPECT_FALSE(filter.takes_file("/p/Src/a"));
+  EXPECT_FALSE(filter.takes_file("/P/src/a"));
+}
+
 TEST(WatchFilter, AFolderWithTheSamePrefixIsNotBelow) {
   EXPECT_TRUE(is_at_or_below("/a/b", "/a/b"));
   EXPECT_TRUE(is_at_or_below("/a/b/c/d", "/a/b"));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/ascii.hpp"
+
 namespace sitter {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::string_view kAlwaysIgnored =
 constexpr std::string_view kWildcards = "*?[";
 
 bool is_below(std::string_view path, std::string_view folder) {
-  return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+  return path.size() > folder.size() && is_at_or_below(path, folder);
 }
 
 /// A name of a pattern without the backslashes that make characters literal. Empty if the name has
@@ -54,49 +56,83 @@ bool any_on_way(std::string_view root, std::string_view path, Visit visit) {
   return false;
 }
 
-std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
-
-WatchFilter::WatchFilter(const std::vector<std::string>& patterns, std::string base)
-    : base_(std::move(base)), always_(kAlwaysIgnored) {
-  for (const std::string& pattern : patterns) patterns_.push_back(parse(pattern, base_));
+/// The path with a capital letter for its drive, as the system writes it.
+std::string with_capital_drive(std::string path, PathStyle style) {
+  const auto root = root_of(path, style);
+  if (root && root->ends_with(':')) path.front() = ascii_upper(path.front());
+  return path;
 }
 
-WatchFilter::Pattern WatchFilter::parse(std::string_view text, std::string_view base) {
-  Pattern pattern;
-  pattern.text = text;
-  pattern.leaves_out = text.starts_with('!');
-  if (pattern.leaves_out) text.remove_prefix(1);
-  const bool only_folders = text.ends_with('/');
-  const std::vector<std::string_view> names = split(text);
-  // A single name matches at any depth, as in a gitignore file, if it is left out or has a
-  // wildcard.
-  const bool is_name = names.size() == 1 && (pattern.leaves_out || !plain(names.front()));
-  if (is_name) {
-    if (!pattern.leaves_out) pattern.root = base;
-    pattern.glob.emplace(std::string(names.front()) + (only_folders ? "/" : ""));
-    return pattern;
-  }
-  if (!text.starts_with('/')) pattern.root = base;
+/// Follows the names down to the first one with a wildcard, which it returns. Never goes above the
+/// root, which has this size.
+auto descend(std::string& folder, std::size_t root_size,
+             const std::vector<std::string_view>& names) {
   auto name = names.begin();
   for (; name != names.end(); ++name) {
     const auto word = plain(*name);
     if (!word) break;
     if (*word == ".") continue;
     if (*word == "..") {
-      pattern.root.resize(std::min(pattern.root.rfind('/'), pattern.root.size()));
+      const std::size_t end = std::min(folder.rfind('/'), folder.size());
+      folder.resize(std::max(end, root_size));
     } else {
-      pattern.root += '/' + *word;
+      folder += '/' + *word;
     }
   }
+  return name;
+}
+
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+WatchFilter::WatchFilter(const std::vector<std::string>& patterns, std::string base,
+                         PathStyle style)
+    : base_(with_capital_drive(std::move(base), style)),
+      style_(style),
+      always_(folded(kAlwaysIgnored, style)) {
+  for (const std::string& pattern : patterns) patterns_.push_back(parse(pattern, base_, style));
+}
+
+WatchFilter::Pattern WatchFilter::parse(std::string_view given, std::string_view base,
+                                        PathStyle style) {
+  Pattern pattern;
+  pattern.text = given;
+  std::string slashed(given);
+  if (style == PathStyle::windows) std::replace(slashed.begin(), slashed.end(), '\\', '/');
+  std::string_view text = slashed;
+  pattern.leaves_out = text.starts_with('!');
+  if (pattern.leaves_out) text.remove_prefix(1);
+  const bool only_folders = text.ends_with('/');
+  const auto own_root = root_of(text, style);
+  if (own_root) text.remove_prefix(own_root->size());
+  const std::vector<std::string_view> names = split(text);
+  // A single name matches at any depth, as in a gitignore file, if it is left out or has a
+  // wildcard.
+  const bool has_no_root = own_root.value_or("").empty();
+  const bool is_name =
+      has_no_root && names.size() == 1 && (pattern.leaves_out || !plain(names.front()));
+  if (is_name) {
+    if (!pattern.leaves_out) pattern.named_root = base;
+    pattern.root = folded(pattern.named_root, style);
+    pattern.glob.emplace(folded(names.front(), style) + (only_folders ? "/" : ""));
+    return pattern;
+  }
+  // Without a drive, "/a" is in the drive of the base.
+  const bool is_from_root = own_root || text.starts_with('/');
+  const std::string_view root = own_root.value_or(root_of(base, style).value_or(""));
+  pattern.named_root =
+      is_from_root ? with_capital_drive(std::string(root), style) : std::string(base);
+  auto name = descend(pattern.named_root, root.size(), names);
+  pattern.root = folded(pattern.named_root, style);
   if (name == names.end()) return pattern;
   std::string glob;
   pattern.depth_max = static_cast<std::size_t>(names.end() - name) - 1;
   for (; name != names.end(); ++name) {
-    glob += '/' + std::string(*name);
-    if (*name == "**") pattern.depth_max.reset();
-    if (auto word = plain(*name)) pattern.names.insert(std::move(*word));
+    const std::string word = folded(*name, style);
+    glob += '/' + word;
+    if (word == "**") pattern.depth_max.reset();
+    if (auto plain_word = plain(word)) pattern.names.insert(std::move(*plain_word));
   }
   pattern.glob.emplace(glob + (only_folders ? "/" : ""));
   return pattern;
@@ -105,27 +141,31 @@ WatchFilter::Pattern WatchFilter::parse(std::string_view text, std::string_view 
 std::vector<std::string> WatchFilter::roots() const {
   std::vector<std::string> roots;
   for (const Pattern& pattern : patterns_) {
-    if (!pattern.leaves_out) roots.push_back(pattern.root);
+    if (!pattern.leaves_out) roots.push_back(pattern.named_root);
   }
   return roots;
 }
 
 void WatchFilter::set_ignore_file(const std::string& folder,
                                   const std::optional<std::string>& text) {
-  ignore_files_.erase(folder);
-  if (text) ignore_files_.emplace(folder, IgnoreRules(*text));
+  const std::string known = folded(folder, style_);
+  ignore_files_.erase(known);
+  if (text) ignore_files_.emplace(known, IgnoreRules(folded(*text, style_)));
 }
 
 bool WatchFilter::set_made_by_tools(const std::string& folder, bool is_made) {
-  return is_made ? made_.insert(folder).second : made_.erase(folder) > 0;
+  const std::string known = folded(folder, style_);
+  return is_made ? made_.insert(known).second : made_.erase(known) > 0;
 }
 
 void WatchFilter::forget(const std::string& folder) {
-  erase_at_or_below(ignore_files_, folder);
-  erase_at_or_below(made_, folder);
+  erase_at_or_below(ignore_files_, folded(folder, style_));
+  erase_at_or_below(made_, folded(folder, style_));
 }
 
-void WatchFilter::on_file(std::string_view path) {
+void WatchFilter::on_file(std::string_view named) {
+  const Folded path_here(named, style_);
+  const std::string_view path = path_here.text();
   for (Pattern& pattern : patterns_) {
     if (pattern.leaves_out || pattern.has_matched) continue;
     pattern.has_matched = matches(pattern, path, false) && !is_ignored(pattern, path, false);
@@ -145,7 +185,9 @@ bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is
   if (!pattern.glob) return is_at_or_below(path, pattern.root);
   if (!is_below(path, pattern.root)) return false;
   return any_on_way(pattern.root, path, [&](std::string_view part, bool has_more) {
-    return pattern.glob->matches(part.substr(pattern.root.size() + 1), has_more || is_folder);
+    // Without a root of the pattern's own, the path may begin with any.
+    const std::size_t slash = part.find('/', pattern.root.size());
+    return pattern.glob->matches(part.substr(slash + 1), has_more || is_folder);
   });
 }
 
@@ -187,10 +229,6 @@ bool WatchFilter::is_ignored_itself(std::string_view path, bool is_folder) const
     if (const auto verdict = file->second.ignores(path.substr(end + 1), is_folder)) return *verdict;
   }
   return always_.ignores(last_name(path), is_folder).value_or(made_.contains(path));
-}
-
-bool is_at_or_below(std::string_view path, std::string_view folder) {
-  return path == folder || is_below(path, folder);
 }
 
 }  // namespace sitter

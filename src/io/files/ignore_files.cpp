@@ -1,6 +1,5 @@
 #include "io/files/ignore_files.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -61,10 +60,6 @@ void read_ignore_files_above(const std::string& folder, WatchFilter& filter) {
 
 bool read_marks(const std::string& folder, WatchFilter& filter) {
   return filter.set_made_by_tools(folder, is_made_by_tools(folder, has_file));
-}
-
-std::string parent_of(const std::string& path) {
-  return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
 }  // namespace sitter

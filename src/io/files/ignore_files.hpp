@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/paths.hpp"
 #include "core/rebuild/watch_filter.hpp"
 #include "sitter/bytes.hpp"
 
@@ -27,8 +28,5 @@ void read_ignore_files_above(const std::string& folder, WatchFilter& filter);
 
 /// Tells the filter whether tools have made this folder. Returns whether that is new.
 bool read_marks(const std::string& folder, WatchFilter& filter);
-
-/// The folder that holds this path. The root of the file system is an empty path.
-std::string parent_of(const std::string& path);
 
 }  // namespace sitter
