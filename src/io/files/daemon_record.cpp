@@ -1,16 +1,14 @@
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "io/files/daemon_record.hpp"
 
-#include <filesystem>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "io/control/control_folder.hpp"
-#include "io/files/daemon_record.hpp"
 #include "io/process/process_table.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/private_file.hpp"
 
 namespace sitter {
 namespace {
@@ -22,9 +20,8 @@ constexpr std::string_view kSocketEnding = ".take";
 constexpr std::size_t kRecordMax = 1024 * 1024;
 
 std::string folder_of(const LaunchRequest& request) {
-  std::error_code error;
-  const auto whole = std::filesystem::canonical(request.cwd.empty() ? "." : request.cwd, error);
-  return error ? request.cwd : whole.native();
+  const std::string whole = real_path(request.cwd.empty() ? "." : request.cwd);
+  return whole.empty() ? request.cwd : whole;
 }
 
 std::string path_of(long pid, std::string_view ending) {
@@ -69,12 +66,7 @@ bool DaemonRecord::write(const std::string& path) const {
                        {"modified", number_of(binary.mtime)},
                        {"device", binary.device},
                        {"inode", binary.inode}}}};
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  unlink(path.c_str());
-  const FileDescriptor file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  return file.is_open() &&
-         ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  return write_private_file(path, json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 DaemonRecord DaemonRecord::read(const std::string& path) {

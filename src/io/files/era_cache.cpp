@@ -1,12 +1,10 @@
-#include <fcntl.h>
+#include "io/files/era_cache.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -16,9 +14,8 @@
 #include <vector>
 
 #include "core/base/text.hpp"
-#include "io/files/era_cache.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "io/system/posix.hpp"
+#include "io/system/private_file.hpp"
 
 namespace sitter {
 namespace {
@@ -59,14 +56,6 @@ constexpr std::array<std::string_view, 19> kPlaces = {"_",
 /// The hash of a command, and what is known of it.
 using Entry = std::pair<std::string, std::string>;
 
-/// The folder of the cache; empty if the environment names none.
-std::string cache_folder() {
-  const char* const named = std::getenv("XDG_CACHE_HOME");
-  if (named != nullptr && named[0] == '/') return named;
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home).append(platform::kCacheFolder) : "";
-}
-
 std::vector<Entry> read_entries(const std::string& path) {
   std::string problem;
   const std::string text = read_whole_file(path, kFileMax, problem).value_or("");
@@ -81,19 +70,10 @@ std::vector<Entry> read_entries(const std::string& path) {
 void write_entries(const std::string& cache, const std::vector<Entry>& entries) {
   std::error_code ignored;  // the file cannot be opened then
   std::filesystem::create_directories(cache, ignored);
-  mkdir((cache + std::string(kFolder)).c_str(), S_IRWXU);
-  const std::string path = cache + std::string(kFile);
+  make_private_folder(cache + std::string(kFolder));
   std::string text;
   for (const auto& [key, era] : entries) text += fmt::format("{} {}\n", key, era);
-  const std::string next = fmt::format("{}.{}", path, getpid());
-  unlink(next.c_str());
-  const FileDescriptor file(
-      open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.is_open()) return;
-  const ssize_t written = write(file.number(), text.data(), text.size());
-  const bool is_whole = written == static_cast<ssize_t>(text.size());
-  // A reader sees either the file before or the whole file after.
-  if (!is_whole || rename(next.c_str(), path.c_str()) != 0) unlink(next.c_str());
+  write_private_file(cache + std::string(kFile), text);
 }
 
 /// What is known after the sign; nothing if nothing is to be kept.
@@ -142,14 +122,14 @@ std::string era_key(const PlannedLaunch& planned, const BinaryInfo& binary) {
 }
 
 bool is_of_earlier_era(const LaunchRequest& request) {
-  const std::vector<Entry> entries = read_entries(cache_folder().append(kFile));
+  const std::vector<Entry> entries = read_entries(user_cache_folder().append(kFile));
   if (entries.empty()) return false;
   const Entry wanted{key_now(request), kEarlier};
   return std::find(entries.begin(), entries.end(), wanted) != entries.end();
 }
 
 void note_era(const std::string& key, order::RememberEra::Sign sign) {
-  const std::string cache = cache_folder();
+  const std::string cache = user_cache_folder();
   if (cache.empty() || key.empty()) return;
   std::vector<Entry> entries = read_entries(cache + std::string(kFile));
   const auto found = std::find_if(entries.begin(), entries.end(),
