@@ -18,6 +18,7 @@
 #include "io/stream/line_relay.hpp"
 #include "io/stream/message_framer.hpp"
 #include "io/stream/timer.hpp"
+#include "io/system/path_style.hpp"
 #include "io/system/platform.hpp"
 #include "io/trace.hpp"
 #include "sitter/fact_queue.hpp"
@@ -229,7 +230,7 @@ class Driver::Loop {
     events.on_changed = [this](fact::FilesChanged fact) { turn([&] { feed(fact); }); };
     events.on_extent = [this](fact::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
-        loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base)), std::move(events));
+        loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base), kPathStyle), std::move(events));
     if (parts_.config.watches_binary) watch_binary(backend_->binary_path(), {});
   }
 

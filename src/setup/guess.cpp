@@ -19,6 +19,7 @@
 #include "core/rebuild/watch_filter.hpp"
 #include "io/files/ignore_files.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/path_style.hpp"
 #include "io/system/user_folders.hpp"
 #include "options/cli_options.hpp"
 #include "probe/json_words.hpp"
@@ -83,8 +84,9 @@ const Endings kC = {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"};
 /// Patterns for the files of these endings anywhere in the project, without those that --watch
 /// leaves out and those in `others`, which are watched already.
 Words deep(const Project& project, const Endings& endings, const Words& others = {}) {
-  WatchFilter filter({"*"}, project.root.generic_string());
-  read_ignore_file(project.root.generic_string(), filter);
+  const std::string root = project.root.generic_string();
+  WatchFilter filter({"*"}, root, kPathStyle);
+  read_ignore_file(root, filter);
   std::set<std::string> found;
   const fs::recursive_directory_iterator end;
   std::error_code error;

@@ -50,7 +50,9 @@ class ImageFile {
   explicit ImageFile(const std::string& path) {
     std::error_code error;
     // Opening a pipe or a device could block.
-    if (std::filesystem::is_regular_file(path, error)) file_.open(path, std::ios::binary);
+    if (std::filesystem::is_regular_file(path, error)) {
+      file_.open(std::filesystem::path(path), std::ios::binary);
+    };
   }
 
   /// Returns fewer than `length` bytes at the end of the file.

@@ -20,13 +20,8 @@ constexpr std::size_t watch_descriptors_of(std::size_t all) { return all / 4 * 3
 
 }  // namespace limits
 
-/// The path of a file or folder as the system takes it. Here the path of the root is empty.
-inline const char* system_path(const std::string& path) {
-  return path.empty() ? "/" : path.c_str();
-}
-
 /// Reports what happens in single folders, not in the folders below them. A folder is known by its
-/// path, without a slash at the end; the root of the file system is an empty path. A folder that
+/// path, as `system_path` takes it, without a slash at the end. A folder that
 /// can be reached by two paths may be watched under both. Links to folders are followed.
 class FolderWatches {
  public:
@@ -57,8 +52,9 @@ class FolderWatches {
   };
 
   enum class Kind : std::uint8_t {
-    with_files,  ///< Every event of the folder is reported.
     on_the_way,  ///< Only what is added and what is gone, unless more is reported already.
+    with_files,  ///< Every event of the folder is reported.
+    tree,        ///< The same; folders in it may be watched as well.
   };
   enum class Added : std::uint8_t {
     refused,  ///< The folder can't be watched.

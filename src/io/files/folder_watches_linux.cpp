@@ -15,6 +15,7 @@
 #include "io/files/folder_watches.hpp"
 #include "io/files/tree_reading.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/file_facts.hpp"
 
 namespace sitter {
 namespace {
@@ -135,11 +136,12 @@ void FolderWatches::read_pending() {
 }
 
 Added FolderWatches::add(const std::string& folder, Kind kind) {
-  const std::uint32_t events = kind == Kind::with_files ? kEvents : kEventsOnTheWay;
-  const int number = inotify_add_watch(system_->inotify.number(), system_path(folder), events);
+  const std::uint32_t events = kind == Kind::on_the_way ? kEventsOnTheWay : kEvents;
+  const int number =
+      inotify_add_watch(system_->inotify.number(), system_path(folder).c_str(), events);
   if (number < 0) {
     // A folder on the way may be closed to us, and is seldom needed.
-    const bool is_needed = kind == Kind::with_files && errno != ENOENT && errno != ENOTDIR;
+    const bool is_needed = kind != Kind::on_the_way && errno != ENOENT && errno != ENOTDIR;
     if (is_needed && problem_.empty()) problem_ = words_of(folder, errno);
     return Added::refused;
   }

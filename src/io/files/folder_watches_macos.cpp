@@ -20,6 +20,7 @@
 #include "io/files/ignore_files.hpp"
 #include "io/files/vnode_queue.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/file_facts.hpp"
 #include "io/system/posix.hpp"
 #include "io/system/startup.hpp"
 
@@ -87,11 +88,11 @@ struct FolderWatches::System {
 
   Added add(const std::string& path, Kind kind) {
     struct stat status {};
-    if (stat(system_path(path), &status) != 0) return refuse(path, kind, errno);
+    if (stat(system_path(path).c_str(), &status) != 0) return refuse(path, kind, errno);
     const auto known = folders.find(path);
     const bool is_known = known != folders.end() && !known->second.is_unread;
     if (is_known && is_same(known->second.status, status)) {
-      if (kind == Kind::with_files) known->second.kind = kind;
+      known->second.kind = std::max(known->second.kind, kind);
       return Added::already;
     }
     if (known != folders.end()) remove(known);
@@ -100,7 +101,7 @@ struct FolderWatches::System {
 
   Added open_folder(const std::string& path, Kind kind) {
     if (count >= count_max) return refuse(path, kind, EMFILE);
-    FileDescriptor descriptor(open(system_path(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    FileDescriptor descriptor(open(system_path(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
     if (!descriptor.is_open() || fstat(descriptor.number(), &status) != 0) {
       return refuse(path, kind, errno);
@@ -118,7 +119,7 @@ struct FolderWatches::System {
 
   /// A folder on the way may be closed to us, and is seldom needed.
   Added refuse(const std::string& path, Kind kind, int error) {
-    if (kind == Kind::with_files && error != ENOENT && error != ENOTDIR) note_problem(path, error);
+    if (kind != Kind::on_the_way && error != ENOENT && error != ENOTDIR) note_problem(path, error);
     return Added::refused;
   }
 
@@ -138,7 +139,7 @@ struct FolderWatches::System {
   void choose_files(const std::string& path) {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
-    const bool are_of_interest = found->second.kind == Kind::with_files;
+    const bool are_of_interest = found->second.kind != Kind::on_the_way;
     // Files are closed first, so that the others have room.
     std::vector<Entries::value_type*> missing;
     for (auto& file : found->second.entries) {
@@ -234,7 +235,7 @@ struct FolderWatches::System {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
     struct stat status {};
-    if (stat(system_path(path), &status) == 0 && is_same(status, found->second.status)) {
+    if (stat(system_path(path).c_str(), &status) == 0 && is_same(status, found->second.status)) {
       compare(path);
       return;
     }

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "io/files/tree_reading.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 
 namespace sitter {
 
@@ -27,16 +27,14 @@ struct LinkTarget {
   /// change at or above one of them may change what is at the path. Empty if no link is on the way,
   /// or if the way ends neither in a file nor in a folder.
   std::vector<std::string> steps;
-  bool is_there = false;
-  bool is_folder = false;
-  /// When the file or folder has changed.
-  TreeReading::Stamp changed;
-  dev_t device = 0;
-  ino_t inode = 0;
+  /// What is there, if anything is.
+  std::optional<FileFacts> facts = {};
 
+  bool is_there() const { return facts.has_value(); }
+  bool is_folder() const { return facts && facts->is_folder(); }
   bool is_same(const LinkTarget& other) const {
-    return steps == other.steps && is_there == other.is_there && device == other.device &&
-           inode == other.inode;
+    return steps == other.steps && is_there() == other.is_there() &&
+           (!facts || facts->is_same(*other.facts));
   }
 };
 
@@ -51,7 +49,7 @@ class FollowedLinks {
  public:
   /// Valid until the next change of this object. Null if the path is not followed.
   const LinkTarget* find(const std::string& path) const;
-  const std::map<std::string, LinkTarget>& all() const { return links_; }
+  const std::map<std::string, LinkTarget, PathLess>& all() const { return links_; }
   std::size_t size() const { return links_.size(); }
   void set(const std::string& path, LinkTarget target);
   void erase(const std::string& path);
@@ -59,11 +57,11 @@ class FollowedLinks {
   /// Whether some path leads through this place.
   bool is_step(const std::string& place) const { return by_step_.contains(place); }
   /// The paths that lead through this place, or through a place below it.
-  std::set<std::string> through(const std::string& place) const;
+  std::set<std::string, PathLess> through(const std::string& place) const;
 
  private:
-  std::map<std::string, LinkTarget> links_;
-  std::map<std::string, std::set<std::string>> by_step_;
+  std::map<std::string, LinkTarget, PathLess> links_;
+  std::map<std::string, std::set<std::string, PathLess>, PathLess> by_step_;
 };
 
 }  // namespace sitter

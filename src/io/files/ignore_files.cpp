@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/rebuild/made_folders.hpp"
+#include "io/system/path_style.hpp"
 
 namespace sitter {
 namespace {
@@ -18,7 +19,7 @@ std::optional<std::string> ignore_file_in(const std::string& folder) {
   std::error_code error;
   // Opening a FIFO would block.
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(fs::path(path), std::ios::binary);
   if (!file) return std::nullopt;
   std::string text(limits::kIgnoreFileBytesMax, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -32,7 +33,7 @@ bool has_file(const std::string& folder, std::string_view name) {
   // Without the slash, the root of the file system would be an empty path.
   for (fs::directory_iterator entry(folder + '/', error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().native().ends_with(name.substr(1))) return true;
+    if (entry->path().string().ends_with(name.substr(1))) return true;
   }
   return false;
 }
@@ -53,7 +54,7 @@ void read_ignore_files_above(const std::string& folder, WatchFilter& filter) {
     is_in_repository = fs::exists(above + "/.git", error);
   }
   for (const std::string& above : folders) {
-    if (!is_in_repository && !(above + '/').starts_with(filter.base() + '/')) return;
+    if (!is_in_repository && !is_at_or_below(above, filter.base(), kPathStyle)) return;
     read_ignore_file(above, filter);
   }
 }

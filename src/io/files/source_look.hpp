@@ -1,11 +1,8 @@
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,6 +12,8 @@
 #include "core/rebuild/watch_filter.hpp"
 #include "io/files/binary_info.hpp"
 #include "io/process/launch_plan.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -69,7 +68,7 @@ class SourceLook {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
 
-  static Stamp stamp_of(const struct stat& status);
+  static Stamp stamp_of(const FileFacts& facts);
   static std::optional<Stamp> stamp_of(const std::string& path);
   void add_arguments(const LaunchRequest& request);
   std::string name_of(const std::string& path) const;
@@ -94,7 +93,7 @@ class SourceLook {
   bool has_read_ignore_files_ = false;
 
   /// The sources as they were seen last.
-  std::map<std::string, Stamp> seen_;
+  std::map<std::string, Stamp, PathLess> seen_;
   std::optional<Change> newest_;
 
   /// A round sees every source once, in one or more looks.
@@ -107,7 +106,7 @@ class SourceLook {
   std::size_t folder_count_ = 0;
   std::deque<std::string> folders_;
   std::string folder_;
-  std::filesystem::directory_iterator entry_;
+  std::optional<FolderEntries> entries_;
 };
 
 }  // namespace sitter

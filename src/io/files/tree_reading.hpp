@@ -1,18 +1,17 @@
 #pragma once
 
-#include <dirent.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/rebuild/watch_filter.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
@@ -40,8 +39,7 @@ inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
 /// time has an earlier time, so it is not found.
 class TreeReading {
  public:
-  /// A time of the file system.
-  using Stamp = std::chrono::sys_time<std::chrono::nanoseconds>;
+  using Stamp = FileTime;
   /// Since this time every file has changed.
   static constexpr Stamp kEver = Stamp::min();
 
@@ -86,7 +84,7 @@ class TreeReading {
   struct Folder {
     std::string path;
     Stamp since;
-    std::unique_ptr<DIR, int (*)(DIR*)> entries;
+    FolderEntries entries;
     Watched watched;
     bool has_changed_entry = false;
   };
@@ -98,7 +96,7 @@ class TreeReading {
   WatchFilter& filter_;
   Events events_;
   std::optional<Folder> folder_;
-  std::map<std::string, Stamp> waiting_;
+  std::map<std::string, Stamp, PathLess> waiting_;
 };
 
 /// How much of the tree is read before other events are handled.

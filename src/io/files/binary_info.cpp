@@ -1,18 +1,19 @@
+#include "io/files/binary_info.hpp"
+
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <system_error>
 #include <variant>
 #include <vector>
 
-#include "io/files/binary_info.hpp"
+#include "core/base/paths.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/process/process_table.hpp"
 #include "io/process/runners.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 
 namespace sitter {
 namespace {
@@ -113,23 +114,20 @@ std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan
 
 std::optional<BinaryInfo::File> file_at(const std::string& path) {
   if (path.empty()) return std::nullopt;
-  struct stat found {};
-  const bool is_there = stat(path.c_str(), &found) == 0;
-  return BinaryInfo::File{path, is_there ? static_cast<std::uintmax_t>(found.st_size) : 0,
-                          modified_at(path).value_or(WallTime()), found.st_ino};
+  const FileFacts facts = facts_of(path).value_or(FileFacts());
+  return BinaryInfo::File{path, facts.size, wall_time(facts.written), facts.inode};
 }
 
 BinaryInfo describe(const Target& target) {
   BinaryInfo info;
   info.path = target.path;
   info.arguments = target.arguments;
-  struct stat facts {};
-  if (stat(target.path.c_str(), &facts) == 0) {
+  if (const auto facts = facts_of(target.path)) {
     info.exists = true;
-    info.size = static_cast<std::uintmax_t>(facts.st_size);
-    info.mtime = modified_at(target.path).value_or(WallTime());
-    info.device = static_cast<std::uint64_t>(facts.st_dev);
-    info.inode = facts.st_ino;
+    info.size = facts->size;
+    info.mtime = wall_time(facts->written);
+    info.device = facts->device;
+    info.inode = facts->inode;
   }
   info.interpreter = file_at(target.interpreter);
   return info;
@@ -145,21 +143,18 @@ void find_behind(BinaryInfo& script, long pid) {
 }
 
 std::string look_of(const fs::path& file) {
-  std::error_code error;
-  const auto modified = fs::last_write_time(file, error);
-  struct stat found {};
-  if (error || stat(file.c_str(), &found) != 0) return fmt::format("{} -\n", file.native());
-  return fmt::format("{} {} {} {}:{}\n", file.native(), modified.time_since_epoch().count(),
-                     found.st_size, found.st_dev, found.st_ino);
+  const std::string path = file.generic_string();
+  const auto facts = facts_of(path);
+  if (!facts) return fmt::format("{} -\n", path);
+  return fmt::format("{} {} {} {}:{}\n", path, facts->written.time_since_epoch().count(),
+                     facts->size, facts->device, facts->inode);
 }
 
 }  // namespace
 
 std::optional<WallTime> modified_at(const std::string& path) {
-  std::error_code error;
-  const auto time = fs::last_write_time(path, error);
-  if (error) return std::nullopt;
-  return std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(time));
+  const auto facts = facts_of(path);
+  return facts ? std::optional(wall_time(facts->written)) : std::nullopt;
 }
 
 BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid) {
@@ -168,7 +163,7 @@ BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, l
     target = find_target(request, *plan, pid);
   } else if (pid != 0) {
     target = TargetSearch(pid).below(pid);
-  } else if (request.command.starts_with('/')) {
+  } else if (root_of(request.command, kPathStyle)) {
     // The path of the file is known, even if something else prevents the start.
     target = Target{request.command, {}};
   }

@@ -1,14 +1,12 @@
-#include <sys/stat.h>
+#include "io/files/source_look.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
-#include "io/files/source_look.hpp"
-#include "io/system/posix.hpp"
 
 namespace sitter {
 namespace {
@@ -23,7 +21,9 @@ bool is_plain(const std::string& text) { return text.find_first_of("*?[\\") == t
 SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, WallTime started)
     : started_(started), own_(own.path) {
   std::error_code error;
-  cwd_ = fs::absolute(request.cwd.empty() ? "." : request.cwd, error).lexically_normal().string();
+  cwd_ = fs::absolute(request.cwd.empty() ? "." : request.cwd, error)
+             .lexically_normal()
+             .generic_string();
   while (cwd_.ends_with('/')) cwd_.pop_back();
   seen_.emplace(own_, Stamp{own.mtime, own.size, own.inode});
   const std::string& script = own.is_behind_interpreted ? own.behind->path : own_;
@@ -43,26 +43,31 @@ SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, Wall
   if (folder.empty()) return;
   std::vector<std::string> patterns{"*" + ending_};
   // Most interpreters read the modules beside the file to which a link leads.
-  const std::string behind_link = parent_of(fs::canonical(script, error).native());
-  if (!behind_link.empty() && is_plain(behind_link) && !is_at_or_below(behind_link, folder)) {
+  const std::string behind_link = parent_of(real_path(script));
+  if (!behind_link.empty() && is_plain(behind_link) &&
+      !is_at_or_below(behind_link, folder, kPathStyle)) {
     patterns.push_back(behind_link + "/**/*" + ending_);
   }
-  filter_.emplace(patterns, folder);
+  filter_.emplace(patterns, folder, kPathStyle);
 }
 
 void SourceLook::add_arguments(const LaunchRequest& request) {
   for (const std::string& argument : request.arguments) {
     if (!argument.ends_with(ending_) || argument.starts_with('-')) continue;
-    std::string path = (fs::path(cwd_) / argument).lexically_normal().string();
-    if (path != own_ && named_.size() < limits::kSourceFilesMax) {
+    std::string path = (fs::path(cwd_) / argument).lexically_normal().generic_string();
+    if (!is_same_path(path, own_, kPathStyle) && named_.size() < limits::kSourceFilesMax) {
       named_.push_back(std::move(path));
     }
   }
 }
 
 std::string SourceLook::name_of(const std::string& path) const {
-  for (const std::string& folder : {cwd_, parent_of(own_)}) {
-    if (path.starts_with(folder + '/')) return path.substr(folder.size() + 1);
+  // What is no path has no folder.
+  const bool has_folder = root_of(own_, kPathStyle).has_value();
+  for (const std::string& folder : {cwd_, has_folder ? parent_of(own_) : cwd_}) {
+    if (path.size() > folder.size() && is_at_or_below(path, folder, kPathStyle)) {
+      return path.substr(folder.size() + 1);
+    }
   }
   return path;
 }
@@ -100,7 +105,7 @@ bool SourceLook::go_on(WallTime now) {
     see_next_known(now);
   } else if (named_count_ < named_.size()) {
     see(named_[named_count_++], now);
-  } else if (entry_ != fs::directory_iterator{}) {
+  } else if (entries_) {
     see_entry(now);
   } else if (!folders_.empty()) {
     open(folders_.front());
@@ -127,22 +132,28 @@ void SourceLook::open(const std::string& folder) {
   if (!filter_->takes_folder(folder)) return;
   if (!has_read_ignore_files_) read_ignore_file(folder, *filter_);
   folder_ = folder;
-  std::error_code ignored;  // A folder that is gone or closed to us has no sources.
-  entry_ = fs::directory_iterator(folder, ignored);
+  entries_.emplace(folder);
+  // A folder that is gone or closed to us has no sources.
+  if (!entries_->is_open()) entries_.reset();
 }
 
 void SourceLook::see_entry(WallTime now) {
+  const auto entry = entries_->next();
+  if (!entry) {
+    entries_.reset();
+    return;
+  }
   if (++found_count_ > limits::kSourceFilesMax) {
     is_cut_ = true;
     folders_.clear();
-    entry_ = {};
+    entries_.reset();
     return;
   }
-  const std::string name = entry_->path().filename().string();
+  const std::string& name = entry->name;
   const std::string path = folder_ + '/' + name;
-  std::error_code error;
-  if (entry_->is_directory(error)) {
-    const bool is_link = entry_->is_symlink(error);
+  const bool is_link = entry->facts.is_link();
+  const auto target = is_link ? facts_of(path) : entry->facts;
+  if (target && target->is_folder()) {
     const bool is_taken = !name.starts_with('.') && filter_->takes_folder(path) &&
                           !(is_link && leads_above_itself(path));
     if (is_link && is_taken && !seen_.contains(path)) see(path, now);
@@ -158,29 +169,22 @@ void SourceLook::see_entry(WallTime now) {
   } else if (name.ends_with(ending_) && !seen_.contains(path) && filter_->takes_file(path)) {
     see(path, now);
   }
-  entry_.increment(error);
-  if (error) entry_ = {};
 }
 
-SourceLook::Stamp SourceLook::stamp_of(const struct stat& status) {
-  const timespec modified = platform::written_at(status);
-  const auto since_epoch =
-      std::chrono::seconds(modified.tv_sec) + std::chrono::nanoseconds(modified.tv_nsec);
-  return {WallTime(std::chrono::duration_cast<WallTime::duration>(since_epoch)),
-          static_cast<std::uint64_t>(status.st_size), status.st_ino};
+SourceLook::Stamp SourceLook::stamp_of(const FileFacts& facts) {
+  return {wall_time(facts.written), facts.size, facts.inode};
 }
 
 std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
-  struct stat link {};
-  if (lstat(path.c_str(), &link) != 0) return std::nullopt;
-  struct stat found = link;
-  const bool is_link = S_ISLNK(link.st_mode);
-  if (is_link && stat(path.c_str(), &found) != 0) return std::nullopt;
+  const auto entry = facts_of_entry(path);
+  const bool is_link = entry && entry->is_link();
+  const auto found = is_link ? facts_of(path) : entry;
+  if (!found) return std::nullopt;
   // Of a folder only the link counts, since the files in it are seen themselves.
-  if (is_link && S_ISDIR(found.st_mode)) return stamp_of(link);
-  if (!S_ISREG(found.st_mode)) return std::nullopt;
-  Stamp stamp = stamp_of(found);
-  if (is_link) stamp.modified = std::max(stamp.modified, stamp_of(link).modified);
+  if (is_link && found->is_folder()) return stamp_of(*entry);
+  if (!found->is_file()) return std::nullopt;
+  Stamp stamp = stamp_of(*found);
+  if (is_link) stamp.modified = std::max(stamp.modified, stamp_of(*entry).modified);
   return stamp;
 }
 

@@ -1,54 +1,55 @@
+#include "io/files/file_watch.hpp"
+
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 
+#include "core/base/paths.hpp"
 #include "core/rebuild/made_folders.hpp"
-#include "io/files/binary_info.hpp"
-#include "io/files/file_watch.hpp"
 #include "io/files/folder_watches.hpp"
-#include "io/files/followed_links.hpp"
 #include "io/files/ignore_files.hpp"
+#include "io/files/link_watch.hpp"
 #include "io/files/tree_reading.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
 
-namespace fs = std::filesystem;
-
 using Kind = FolderWatches::Kind;
 using What = FolderWatches::What;
+using Paths = LinkWatch::Paths;
 
-/// A folder on the way to a root may be created just while the watcher looks for it, and so may a
-/// link.
+/// A folder on the way to a root may be created just while the watcher looks for it.
 constexpr int kAnchorTries = 10;
 
-/// In this file, the root of the file system is an empty path.
+/// In this file, the path of a root of the file system is as `system_path` takes it.
 
 bool is_folder(const std::string& path) {
-  struct stat found {};
-  return stat(system_path(path), &found) == 0 && S_ISDIR(found.st_mode);
+  const auto facts = facts_of(path);
+  return facts && facts->is_folder();
 }
 
 bool is_link(const std::string& path) {
-  struct stat found {};
-  return lstat(system_path(path), &found) == 0 && S_ISLNK(found.st_mode);
+  const auto facts = facts_of_entry(path);
+  return facts && facts->is_link();
+}
+
+bool is_same(const std::string& one, const std::string& other) {
+  return is_same_path(one, other, kPathStyle);
 }
 
 bool is_added(What what) { return what == What::created || what == What::moved_here; }
 
 bool is_filled_file(const std::string& path) {
-  struct stat found {};
-  return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
+  const auto facts = facts_of(path);
+  return facts && facts->is_file() && facts->size > 0;
 }
 
 }  // namespace
@@ -69,9 +70,8 @@ class FileWatch::Watcher {
   void read_pending() { watches_.read_pending(); }
 
   void set_binary(const std::string& path, const std::string& behind) {
-    std::error_code error;
-    std::string other = behind.empty() ? fs::canonical(path, error).native() : behind;
-    if (!path.starts_with('/') || (path == binary_ && other == other_binary_)) return;
+    std::string other = behind.empty() ? real_path(path) : behind;
+    if (!root_of(path, kPathStyle) || (path == binary_ && other == other_binary_)) return;
     binary_ = path;
     other_binary_ = std::move(other);
     if (!watches_.is_started()) return;
@@ -96,10 +96,12 @@ class FileWatch::Watcher {
     anchors_.clear();
     for (const std::string& root : roots()) {
       watch_anchor(root, anchors_);
-      const LinkTarget* const known = links_.find(root);
+      const LinkTarget* const known = links_.links().find(root);
       const LinkTarget target = target_of(root);
-      if (known != nullptr ? !known->is_same(target) : !target.steps.empty()) follow(root, since);
-      const bool is_there = access(system_path(root), F_OK) == 0;
+      if (known != nullptr ? !known->is_same(target) : !target.steps.empty()) {
+        links_.follow(root, since);
+      }
+      const bool is_there = facts_of(root).has_value();
       const bool is_new = is_there && found_roots_.insert(root).second;
       if (!is_there) found_roots_.erase(root);
       if (is_folder(root)) {
@@ -116,8 +118,7 @@ class FileWatch::Watcher {
   /// Watches the nearest existing folder above the root, and the folder above that one. The second
   /// is needed because, on Linux, a folder reports nothing itself if it is deleted while a process
   /// runs a program in it (inotify(7): IN_DELETE_SELF).
-  template <class Folders>
-  void watch_anchor(const std::string& root, Folders& anchors, Kind kind = Kind::with_files) {
+  void watch_anchor(const std::string& root, Paths& anchors, Kind kind = Kind::with_files) {
     for (int i = 0; i < kAnchorTries; ++i) {
       std::string folder = root;
       do {
@@ -135,122 +136,58 @@ class FileWatch::Watcher {
 
   // ---- the links
 
-  /// Finds out where the path leads, watches the way, and notes what has changed there. The folder
-  /// to which it leads is read if it was not, except for a root, which `find_roots` reads.
-  void follow(const std::string& path, TreeReading::Stamp since) {
-    const LinkTarget* const known = links_.find(path);
-    const LinkTarget before = known != nullptr ? *known : LinkTarget();
-    const std::vector<std::string> old_anchors = std::exchange(link_anchors_[path], {});
-    LinkTarget now = target_of(path);
-    for (int i = 0; i < kAnchorTries && wants(path, now); ++i) {
-      links_.set(path, now);
-      std::set<std::string> anchors;
-      for (const std::string& step : now.steps) {
-        watch_anchor(step, anchors, now.is_there ? Kind::with_files : Kind::on_the_way);
-      }
-      link_anchors_[path].assign(anchors.begin(), anchors.end());
-      LinkTarget next = target_of(path);
-      if (next.is_same(now)) break;
-      now = std::move(next);
-    }
-    if (!wants(path, now)) drop_link(path);
-    release(old_anchors);
-    if (links_.find(path) == nullptr) now = LinkTarget();
-    note_target(path, before, now, since);
-    unsure_links_.erase(path);
-  }
-
-  /// Whether the link is followed. The names of both the link and the folder may leave it out.
-  bool wants(const std::string& path, const LinkTarget& target) {
-    if (target.steps.empty()) return false;
-    if (is_root(path)) return true;
-    const bool is_taken = (!target.is_folder && takes_file(path)) ||
-                          ((target.is_folder || !target.is_there) && takes_folder(path));
-    if (!is_taken || (target.is_folder && (leads_above_itself(path) || is_left_out(target)))) {
+  bool takes_link(const std::string& path, const LinkTarget& target) const {
+    const bool may_be_folder = target.is_folder() || !target.is_there();
+    if (!(!target.is_folder() && takes_file(path)) && !(may_be_folder && takes_folder(path))) {
       return false;
     }
-    const bool has_room = links_.find(path) != nullptr || links_.size() < limits::kFollowedLinksMax;
-    if (!has_room) note_link_problem(path, limits::kFollowedLinksMax, "links are followed already");
-    return has_room;
-  }
-
-  bool is_left_out(const LinkTarget& target) const {
     const std::string& end = target.steps.back();
-    return filter_.is_left_out_name(std::string_view(end).substr(end.rfind('/') + 1));
+    return !target.is_folder() ||
+           !filter_.is_left_out_name(std::string_view(end).substr(end.rfind('/') + 1));
   }
 
-  void note_target(const std::string& path, const LinkTarget& before, const LinkTarget& now,
+  /// Notes what has changed behind the link. The folder to which it leads is read if it was not,
+  /// except for a root, which `find_roots` reads.
+  void on_followed(const std::string& path, const LinkTarget& before, const LinkTarget& now,
                    TreeReading::Stamp since) {
-    const bool is_same_folder = before.is_folder && before.is_same(now) &&
+    const bool is_same_folder = before.is_folder() && before.is_same(now) &&
                                 (watches_.contains(path) || tree_.waits_since(path));
     if (is_same_folder) return;
-    if (before.is_folder) {
+    if (before.is_folder()) {
       forget(path);
       if (takes_folder(path)) note(path + '/');
     }
-    if (now.is_folder) {
+    if (now.is_folder()) {
       if (!is_root(path)) tree_.add(path, before.steps.empty() ? since : TreeReading::kEver);
-    } else if (is_binary(path) && now.is_there && now.steps.back() == other_binary_) {
+    } else if (is_binary(path) && now.is_there() && is_same(now.steps.back(), other_binary_)) {
       // It is reported itself.
-    } else if (now.is_there || (before.is_there && !before.is_folder)) {
+    } else if (now.is_there() || (before.is_there() && !before.is_folder())) {
       filter_.on_file(path);
-      if (!now.is_there || now.changed > since) note_file(path, !before.is_there);
+      if (!now.is_there() || now.facts->changed > since) note_file(path, !before.is_there());
     }
   }
 
   void on_link(const std::string& path, TreeReading::Stamp since) {
     const auto is_folder = [&] {
-      const LinkTarget* const link = links_.find(path);
-      return link != nullptr && link->is_folder;
+      const LinkTarget* const link = links_.links().find(path);
+      return link != nullptr && link->is_folder();
     };
     const bool was_folder = is_folder();
-    follow(path, since);
+    links_.follow(path, since);
     if (was_folder && is_folder()) tree_.add(path, since);
   }
 
-  void follow_unsure() {
-    for (int i = 0; i < kAnchorTries && !unsure_links_.empty(); ++i) {
-      for (const std::string& path : std::exchange(unsure_links_, {})) {
-        follow(path, TreeReading::kEver);
-      }
-    }
-  }
-
-  void drop_link(const std::string& path) {
-    links_.erase(path);
-    const auto anchors = link_anchors_.extract(path);
-    if (!anchors.empty()) release(anchors.mapped());
-  }
-
   /// Ends the watch of those folders that nothing needs any more.
-  void release(const std::vector<std::string>& anchors) {
-    for (const std::string& folder : anchors) {
+  void release(const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
       const bool is_needed =
-          anchors_.contains(folder) || read_.contains(folder) ||
-          std::any_of(link_anchors_.begin(), link_anchors_.end(), [&](const auto& link) {
-            return std::find(link.second.begin(), link.second.end(), folder) != link.second.end();
-          });
+          anchors_.contains(folder) || read_.contains(folder) || links_.needs(folder);
       if (!is_needed) watches_.remove(folder);
     }
   }
 
-  bool is_behind_link(const std::string& folder) const {
-    for (std::string path = folder; !path.empty(); path = parent_of(path)) {
-      if (links_.find(path) != nullptr && !is_root(path)) return true;
-    }
-    return false;
-  }
-
-  void note_link_problem(const std::string& path, std::size_t max, std::string_view what) {
-    if (!link_problem_.empty()) return;
-    link_problem_ = fmt::format(
-        "changes behind {} and other links are not seen: {} {}; leave some out with --watch "
-        "'!NAME'",
-        path, max, what);
-  }
-
   const std::string& problem() const {
-    return watches_.problem().empty() ? link_problem_ : watches_.problem();
+    return watches_.problem().empty() ? links_.problem() : watches_.problem();
   }
 
   // ---- the reading, step by step
@@ -291,7 +228,7 @@ class FileWatch::Watcher {
     const std::string* const next = watches_.next_after(*checked_to_);
     if (next == nullptr) {
       checked_to_.reset();
-      drop_unwanted_links();
+      links_.drop_unwanted();
       // What was refused before may find room now.
       if (std::exchange(has_removed_, false) && !problem().empty()) look_again();
       return;
@@ -302,17 +239,9 @@ class FileWatch::Watcher {
 
   void leave_out(const std::string& folder) {
     read_.erase(folder);
-    linked_.erase(folder);
+    links_.leave(folder);
     release({folder});
     if (!watches_.contains(folder)) has_removed_ = true;
-  }
-
-  void drop_unwanted_links() {
-    std::vector<std::string> unwanted;
-    for (const auto& [path, target] : links_.all()) {
-      if (!wants(path, target)) unwanted.push_back(path);
-    }
-    for (const std::string& path : unwanted) drop_link(path);
   }
 
   // ---- the watches
@@ -321,7 +250,9 @@ class FileWatch::Watcher {
   bool takes_file(const std::string& path) const {
     return is_binary(path) || filter_.takes_file(path);
   }
-  bool is_binary(const std::string& path) const { return path == binary_ || path == other_binary_; }
+  bool is_binary(const std::string& path) const {
+    return is_same(path, binary_) || is_same(path, other_binary_);
+  }
 
   bool watch(const std::string& folder, Kind kind = Kind::with_files) {
     const FolderWatches::Added added = watches_.add(folder, kind);
@@ -330,14 +261,8 @@ class FileWatch::Watcher {
   }
 
   TreeReading::Watched watch_before_reading(const std::string& folder) {
-    if (!read_.contains(folder) && is_behind_link(folder)) {
-      if (linked_.size() >= limits::kLinkedFoldersMax && !linked_.contains(folder)) {
-        note_link_problem(folder, limits::kLinkedFoldersMax, "folders behind links are watched");
-        return TreeReading::Watched::refused;
-      }
-      linked_.insert(folder);
-    }
-    if (!watch(folder)) return TreeReading::Watched::refused;
+    if (!links_.may_watch(folder, read_.contains(folder))) return TreeReading::Watched::refused;
+    if (!watch(folder, Kind::tree)) return TreeReading::Watched::refused;
     return read_.insert(folder).second ? TreeReading::Watched::newly
                                        : TreeReading::Watched::already;
   }
@@ -346,23 +271,14 @@ class FileWatch::Watcher {
   bool is_of_interest(const std::string& path) const {
     const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
     return name == kIgnoreFile || !folders_decided_by(path).empty() || takes_file(path) ||
-           links_.is_step(path);
+           links_.links().is_step(path);
   }
 
   /// The folder no longer exists, and neither do the folders in it.
   void forget(const std::string& folder) {
     watches_.remove_at_or_below(folder);
     erase_at_or_below(read_, folder);
-    erase_at_or_below(linked_, folder);
-    std::vector<std::string> below;
-    for (auto link = links_.all().upper_bound(folder); link != links_.all().end(); ++link) {
-      if (link->first.starts_with(folder + '/') && !is_root(link->first)) {
-        below.push_back(link->first);
-      }
-    }
-    for (const std::string& path : below) drop_link(path);
-    if (links_.find(folder) != nullptr) unsure_links_.insert(folder);
-    unsure_links_.merge(links_.through(folder));
+    links_.forget(folder);
     tree_.forget(folder);
     filter_.forget(folder);
     are_roots_unsure_ = are_roots_unsure_ || leads_to_root(folder);
@@ -370,19 +286,21 @@ class FileWatch::Watcher {
 
   bool is_root(const std::string& path) const {
     const auto all = roots();
-    return std::find(all.begin(), all.end(), path) != all.end();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& root) { return is_same(root, path); });
   }
 
   bool leads_to_root(std::string_view path) const {
     const auto all = roots();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const std::string& root) { return is_at_or_below(root, path); });
+    return std::any_of(all.begin(), all.end(), [&](const std::string& root) {
+      return is_at_or_below(root, path, kPathStyle);
+    });
   }
 
   /// An ignore file has changed, or events were lost.
   void look_again() {
     watches_.clear_problem();
-    link_problem_.clear();
+    links_.clear_problem();
     for (const std::string& root : roots()) {
       if (!is_folder(root) || !takes_folder(root)) continue;
       read_ignore_files_above(root, filter_);
@@ -396,11 +314,11 @@ class FileWatch::Watcher {
   void on_lost() {
     note("(more files than the system reported)");
     are_rules_unsure_ = are_roots_unsure_ = true;
-    for (const auto& [path, target] : links_.all()) unsure_links_.insert(path);
+    links_.doubt_all();
   }
 
   void on_pause() {
-    follow_unsure();
+    links_.follow_unsure();
     if (std::exchange(are_roots_unsure_, false)) find_roots(TreeReading::kEver);
     if (std::exchange(are_rules_unsure_, false)) look_again();
     go_on();
@@ -413,7 +331,7 @@ class FileWatch::Watcher {
     }
     const std::string path = event.folder + '/' + event.name;
     if (is_added(event.what) && leads_to_root(path)) are_roots_unsure_ = true;
-    unsure_links_.merge(links_.through(path));
+    links_.doubt(path);
     if (event.is_folder) {
       on_folder(event.what, path);
       return;
@@ -426,7 +344,7 @@ class FileWatch::Watcher {
     // A link that was created anew may lead elsewhere.
     if (event.what != What::written && watches_.contains(path)) forget(path);
     if (is_added(event.what) && (takes_file(path) || takes_folder(path)) && is_link(path)) {
-      unsure_links_.insert(path);
+      links_.doubt_link(path);
     }
     note_file(path, event.what == What::created);
   }
@@ -455,15 +373,22 @@ class FileWatch::Watcher {
     if (takes_file(path)) note(path, is_new);
   }
 
+  /// The core knows a program only by the path that was set.
+  const std::string& spelled(const std::string& path) const {
+    if (is_same(path, binary_)) return binary_;
+    return is_same(path, other_binary_) ? other_binary_ : path;
+  }
+
   void tell() {
     if (!changed_.empty()) {
       fact::FilesChanged fact;
       for (const auto& [path, is_new] : std::exchange(changed_, {})) {
-        const auto modified = modified_at(path);
+        const auto facts = facts_of(path);
+        const auto modified = facts ? std::optional(wall_time(facts->written)) : std::nullopt;
         // A temporary file has come and gone.
         if (is_new && !modified) continue;
         const bool is_usable = !is_binary(path) || is_filled_file(path);
-        fact.files.push_back({path, is_binary(path), is_usable, modified, is_new});
+        fact.files.push_back({spelled(path), is_binary(path), is_usable, modified, is_new});
       }
       if (!fact.files.empty()) events_.on_changed(std::move(fact));
     }
@@ -489,18 +414,20 @@ class FileWatch::Watcher {
        [this] { on_pause(); }, [this](const std::string& path) { return is_of_interest(path); }}};
   /// The watched folders whose entries are reported. A folder on the way to a root is watched
   /// without being read.
-  std::set<std::string> read_;
+  Paths read_;
   /// Folders that are watched because a root is in them, or would appear in them.
-  std::set<std::string> anchors_;
-  std::set<std::string> found_roots_;
-  FollowedLinks links_;
-  /// The folders that are watched because a link leads through them.
-  std::map<std::string, std::vector<std::string>> link_anchors_;
-  /// What may lead elsewhere now.
-  std::set<std::string> unsure_links_;
-  /// The watched folders that are reached through links.
-  std::set<std::string> linked_;
-  std::string link_problem_;
+  Paths anchors_;
+  Paths found_roots_;
+  LinkWatch links_{{[this](const std::string& path) { return is_root(path); },
+                    [this](const std::string& path, const LinkTarget& target) {
+                      return takes_link(path, target);
+                    },
+                    [this](const std::string& step, Kind kind, Paths& folders) {
+                      watch_anchor(step, folders, kind);
+                    },
+                    [this](const std::vector<std::string>& folders) { release(folders); },
+                    [this](const std::string& path, const LinkTarget& before, const LinkTarget& now,
+                           TreeReading::Stamp since) { on_followed(path, before, now, since); }}};
   bool are_roots_unsure_ = false;
   bool are_rules_unsure_ = false;
 
@@ -521,7 +448,7 @@ class FileWatch::Watcher {
   std::shared_ptr<const bool> is_alive_ = std::make_shared<const bool>(true);
 
   /// The files that the events of one read have changed, and which of them were new at first.
-  std::map<std::string, bool> changed_;
+  std::map<std::string, bool, PathLess> changed_;
   std::optional<fact::WatchChanged> told_;
 };
 

@@ -1,20 +1,13 @@
-#include <sys/stat.h>
+#include "io/files/followed_links.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
-#include "io/files/folder_watches.hpp"
-#include "io/files/followed_links.hpp"
-#include "io/files/ignore_files.hpp"
-#include "io/system/posix.hpp"
+#include "core/base/paths.hpp"
 
 namespace sitter {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Linux follows as many links on one way (path_resolution(7)), macOS fewer.
 constexpr int kLinksOnWayMax = 40;
@@ -22,30 +15,28 @@ constexpr int kLinksOnWayMax = 40;
 /// The steps on the way, as the system takes it. Empty if the links lead in a circle.
 std::vector<std::string> steps_of(const std::string& path) {
   std::vector<std::string> steps;
-  std::string place;
-  std::string rest = path;
-  bool is_missing = false;
+  std::string place(root_of(path, kPathStyle).value_or(""));
+  std::string rest = path.substr(place.size());
   for (int links = 0; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
     const std::string name = rest.substr(0, end);
     rest.erase(0, std::min(end + 1, rest.size()));
     if (name.empty() || name == ".") continue;
     if (name == "..") {
-      place = parent_of(place);
+      if (place != root_of(place, kPathStyle)) place = parent_of(place);
       continue;
     }
     const std::string next = place + '/' + name;
-    std::error_code error;
-    const fs::path target = is_missing ? fs::path() : fs::read_symlink(next, error);
-    if (is_missing || error) {
-      is_missing = is_missing || error == std::errc::no_such_file_or_directory;
+    const std::string text = link_text(next);
+    if (text.empty()) {
       place = next;
       continue;
     }
     if (++links > kLinksOnWayMax) return {};
     steps.push_back(next);
-    if (target.is_absolute()) place.clear();
-    rest = target.native() + '/' + rest;
+    const auto root = root_of(text, kPathStyle);
+    if (root) place = *root;
+    rest = text.substr(root.value_or("").size()) + '/' + rest;
   }
   if (!steps.empty()) steps.push_back(place);
   return steps;
@@ -54,29 +45,20 @@ std::vector<std::string> steps_of(const std::string& path) {
 }  // namespace
 
 LinkTarget target_of(const std::string& path) {
-  LinkTarget target;
-  struct stat status {};
-  target.is_there = stat(system_path(path), &status) == 0;
-  if (target.is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
-  target.steps = steps_of(path);
-  if (!target.is_there || target.steps.empty()) return target;
-  const timespec changed = platform::changed_at(status);
-  target.is_folder = S_ISDIR(status.st_mode);
-  target.changed = TreeReading::Stamp(std::chrono::seconds(changed.tv_sec) +
-                                      std::chrono::nanoseconds(changed.tv_nsec));
-  target.device = status.st_dev;
-  target.inode = status.st_ino;
+  const auto facts = facts_of(path);
+  if (facts && !facts->is_file() && !facts->is_folder()) return {};
+  LinkTarget target{.steps = steps_of(path)};
+  if (!target.steps.empty()) target.facts = facts;
   return target;
 }
 
 bool leads_above_itself(const std::string& path) {
-  struct stat target {};
-  if (stat(system_path(path), &target) != 0) return false;
+  const auto target = facts_of(path);
+  if (!target) return false;
   for (std::string folder = path; !folder.empty();) {
     folder = parent_of(folder);
-    struct stat above {};
-    const bool is_there = stat(system_path(folder), &above) == 0;
-    if (is_there && above.st_dev == target.st_dev && above.st_ino == target.st_ino) return true;
+    const auto above = facts_of(folder);
+    if (above && above->is_same(*target)) return true;
   }
   return false;
 }
@@ -104,8 +86,8 @@ void FollowedLinks::erase(const std::string& path) {
   links_.erase(found);
 }
 
-std::set<std::string> FollowedLinks::through(const std::string& place) const {
-  std::set<std::string> paths;
+std::set<std::string, PathLess> FollowedLinks::through(const std::string& place) const {
+  std::set<std::string, PathLess> paths;
   const auto add = [&](auto from, auto to) {
     for (; from != to; ++from) paths.insert(from->second.begin(), from->second.end());
   };
