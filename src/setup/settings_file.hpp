@@ -1,21 +1,20 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
-
-#include "io/system/file_descriptor.hpp"
 
 namespace sitter::setup {
 
 /// Keeps other runs of `setup` away from a settings file while it lives: they wait. Clients do not
-/// know the lock (flock(2)), which is on the folder, so that no file is left behind. On a file
-/// system without locks, nothing is locked.
+/// know the lock, which is on the folder (flock(2)) or has its name (CreateMutexW), so that no file
+/// is left behind. On a file system without locks, nothing is locked.
 class SettingsLock {
  public:
   explicit SettingsLock(const std::string& path);
 
  private:
-  FileDescriptor folder_;
+  std::shared_ptr<void> held_;
 };
 
 /// The bytes of a settings file; nothing if there is no such file. Throws Failure if it cannot be
