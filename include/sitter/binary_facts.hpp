@@ -16,6 +16,19 @@ struct BinaryFacts {
     std::optional<WallTime> modified;
   };
 
+  /// What a program for Windows says about itself (VS_VERSIONINFO). What it does not say is empty.
+  struct Version {
+    std::string file_version;
+    std::string product_version;
+    std::string product_name;
+    std::string description;
+    std::string company;
+    std::string copyright;
+    bool is_debug = false;
+
+    friend bool operator==(const Version&, const Version&) = default;
+  };
+
   /// The file as it was when the running child was started.
   struct Loaded {
     std::optional<WallTime> modified;
@@ -31,6 +44,7 @@ struct BinaryFacts {
   /// The compiled program that a script of a shell runs, if it is known. `modified` is its time.
   std::optional<std::string> behind;
   std::optional<std::string> build_id;
+  std::optional<Version> version;
   std::optional<Loaded> loaded;
   std::optional<bool> stale;
 };

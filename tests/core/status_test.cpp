@@ -321,6 +321,30 @@ TEST(BinaryTextTest, AFileThatSeemsOldIsOfUnknownAge) {
               ::testing::HasSubstr(R"json("mtimeHuman": "7299.9 days ago")json"));
 }
 
+TEST(BinaryTextTest, AProgramForWindowsShowsWhatItsVersionResourceSays) {
+  BinaryFacts facts;
+  facts.path = "C:/w/server.exe";
+  facts.exists = true;
+  facts.version =
+      BinaryFacts::Version{"1.2.3.4", "1.2", "Notes", "Keeps notes", "", "(c) us", true};
+  EXPECT_EQ(binary_text(facts, at(0)), R"json({
+  "path": "C:/w/server.exe",
+  "exists": true,
+  "sizeBytes": null,
+  "mtime": null,
+  "mtimeHuman": null,
+  "buildId": null,
+  "fileVersion": "1.2.3.4",
+  "productVersion": "1.2",
+  "productName": "Notes",
+  "fileDescription": "Keeps notes",
+  "copyright": "(c) us",
+  "isDebug": true,
+  "loaded": null,
+  "stale": null
+})json");
+}
+
 TEST(BinaryTextTest, EverythingKnownIsShownInOrder) {
   BinaryFacts facts;
   facts.path = "/w/server.js";

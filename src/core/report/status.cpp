@@ -291,6 +291,21 @@ std::string status_text(const StatusFacts& facts) {
   return indented(json);
 }
 
+namespace {
+
+void add_version(Json& json, const BinaryFacts::Version& version) {
+  const std::pair<const char*, const std::string&> texts[] = {
+      {"fileVersion", version.file_version}, {"productVersion", version.product_version},
+      {"productName", version.product_name}, {"fileDescription", version.description},
+      {"companyName", version.company},      {"copyright", version.copyright}};
+  for (const auto& [name, text] : texts) {
+    if (!text.empty()) json[name] = text;
+  }
+  json["isDebug"] = version.is_debug;
+}
+
+}  // namespace
+
 std::string binary_text(const BinaryFacts& facts, WallTime now) {
   Json json;
   json["path"] = or_null(facts.path);
@@ -310,6 +325,7 @@ std::string binary_text(const BinaryFacts& facts, WallTime now) {
     json["interpreter"] = std::move(interpreter);
   }
   json["buildId"] = or_null(facts.build_id);
+  if (facts.version) add_version(json, *facts.version);
   Json loaded;
   if (facts.loaded) {
     loaded["mtime"] = utc_or_null(facts.loaded->modified);

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "io/files/version_resource.hpp"
 #include "io/process/image_sweep.hpp"
 
 namespace sitter {
@@ -64,6 +65,7 @@ BinaryFacts LoadedBinary::look(long pid) {
   if (info.exists) {
     // The build id is not read at a start, because reading it would delay the start.
     if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
+    facts.version = version_of(info.path);
     facts.size = static_cast<std::int64_t>(info.size);
     facts.modified = info.behind ? info.behind->mtime : info.mtime;
   }
