@@ -8,7 +8,7 @@ namespace {
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Backslashes are doubled before a quote only.
-std::string quoted(std::string_view word) {
+std::string quoted_word(std::string_view word) {
   std::string text = "\"";
   std::size_t backslashes = 0;
   for (const char c : word) {
@@ -54,7 +54,7 @@ std::string command_line_of(const std::vector<std::string>& words) {
     if (is_shell_command) {
       line += '"' + word + '"';
     } else {
-      line += is_plain ? word : quoted(word);
+      line += is_plain ? word : quoted_word(word);
     }
   }
   return line;
