@@ -13,9 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/paths.hpp"
 #include "core/base/text.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/path_style.hpp"
 #include "io/system/private_file.hpp"
+#include "io/system/user_folders.hpp"
 
 namespace sitter {
 namespace {
@@ -55,6 +58,15 @@ constexpr std::array<std::string_view, 19> kPlaces = {"_",
 
 /// The hash of a command, and what is known of it.
 using Entry = std::pair<std::string, std::string>;
+
+/// The folder of the cache; empty if the environment names none.
+std::string cache_folder() {
+  const char* const named = environment_variable("XDG_CACHE_HOME");
+  const std::string folder = named == nullptr ? "" : std::filesystem::path(named).generic_string();
+  if (root_of(folder, kPathStyle)) return folder;
+  const std::string usual = path_of(kUserFolders.cache);
+  return root_of(usual, kPathStyle) ? usual : "";
+}
 
 std::vector<Entry> read_entries(const std::string& path) {
   std::string problem;
@@ -122,14 +134,14 @@ std::string era_key(const PlannedLaunch& planned, const BinaryInfo& binary) {
 }
 
 bool is_of_earlier_era(const LaunchRequest& request) {
-  const std::vector<Entry> entries = read_entries(user_cache_folder().append(kFile));
+  const std::vector<Entry> entries = read_entries(cache_folder().append(kFile));
   if (entries.empty()) return false;
   const Entry wanted{key_now(request), kEarlier};
   return std::find(entries.begin(), entries.end(), wanted) != entries.end();
 }
 
 void note_era(const std::string& key, order::RememberEra::Sign sign) {
-  const std::string cache = user_cache_folder();
+  const std::string cache = cache_folder();
   if (cache.empty() || key.empty()) return;
   std::vector<Entry> entries = read_entries(cache + std::string(kFile));
   const auto found = std::find_if(entries.begin(), entries.end(),

@@ -1,14 +1,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// What differs between systems, for code that runs on all of them.
 namespace sitter::platform {
-
-/// The folder below HOME in which programs keep what they can do without: "/.cache".
-extern const std::string_view kCacheFolder;
 
 /// Makes this process the parent of descendants whose parents end. False if the system does not
 /// support this; then only processes of the child's session and their descendants belong to a

@@ -46,7 +46,6 @@ void for_each_descriptor(int first, Action action) {
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPIDLE;
-const std::string_view kCacheFolder = "/.cache";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

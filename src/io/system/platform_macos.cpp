@@ -42,7 +42,6 @@ const bool kHadTerminal = has_terminal();
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPALIVE;
-const std::string_view kCacheFolder = "/Library/Caches";
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

@@ -7,10 +7,6 @@
 
 namespace sitter {
 
-/// The folder in which programs keep what the user can do without, below which each has a folder of
-/// its own. Empty if the environment names none.
-std::string user_cache_folder();
-
 /// Makes a file that only its user can read, and opens it for writing. Closed if there is such a
 /// file already, or if it cannot be made.
 FileDescriptor create_private_file(const std::string& path);

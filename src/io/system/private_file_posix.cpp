@@ -4,19 +4,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 
-#include "io/system/platform.hpp"
 #include "io/system/private_file.hpp"
 
 namespace sitter {
-
-std::string user_cache_folder() {
-  const char* const named = std::getenv("XDG_CACHE_HOME");
-  if (named != nullptr && named[0] == '/') return named;
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home).append(platform::kCacheFolder) : "";
-}
 
 FileDescriptor create_private_file(const std::string& path) {
   return FileDescriptor(

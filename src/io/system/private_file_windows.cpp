@@ -42,10 +42,6 @@ bool rename_as_posix(const std::wstring& from, const std::wstring& to) {
 
 }  // namespace
 
-std::string user_cache_folder() {
-  return windows::generic_path(windows::wide(windows::variable("LOCALAPPDATA")));
-}
-
 FileDescriptor create_private_file(const std::string& path) {
   windows::UserOnly user;
   return windows::descriptor_of(
