@@ -236,11 +236,16 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   if (const auto* const refusal = std::get_if<Refusal>(&read)) return *refusal;
   if (std::holds_alternative<HelpAsked>(read)) return HelpAsked{};
   const Given& given = std::get<Given>(read);
+  for (std::string* const path : {&raw.cwd, &raw.build_cwd, &raw.env_file, &raw.log_file,
+                                  &raw.http.cacert, &raw.cli.tool, &raw.cli.schema_file}) {
+    *path = own_form(*path);
+  }
 
   std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(given.words),
                                    words.end());
   const bool has_dashes = !command.empty() && command.front() == "--";
   if (has_dashes) command.erase(command.begin());
+  if (!command.empty()) command.front() = own_form(command.front());
   if (const std::string wrong = wrong_combination(given, command); !wrong.empty()) {
     return usage_error(wrong);
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -9,11 +10,14 @@ namespace sitter {
 const char* environment_variable(const char* name) {
   // The functions of the C runtime return the ANSI code page, not UTF-8.
   static std::map<std::string, std::string, std::less<>> values;
-  SetLastError(ERROR_SUCCESS);
-  std::string value = windows::variable(name);
-  // An empty variable is none of the errors (GetEnvironmentVariable).
-  if (value.empty() && GetLastError() == ERROR_ENVVAR_NOT_FOUND) return nullptr;
-  return (values[name] = std::move(value)).c_str();
+  // The length of an empty variable is 1, for its end (GetEnvironmentVariable).
+  if (GetEnvironmentVariableW(windows::wide(name).c_str(), nullptr, 0) == 0) return nullptr;
+  return (values[name] = windows::variable(name)).c_str();
+}
+
+std::string own_form(std::string path) {
+  std::replace(path.begin(), path.end(), '\\', '/');
+  return path;
 }
 
 }  // namespace sitter
