@@ -63,4 +63,21 @@ struct Story {
 
 const Story& story();
 
+/// The server of the story, which differs by system.
+struct StoryServer {
+  std::vector<std::string_view> words;
+  std::string_view source_file, program_file, source;
+  /// The changes that add the tool `search_notes`, whose text has `LINE:NOTE` for each note that is
+  /// found.
+  std::vector<Change> addition;
+  /// Lets a call of that tool crash the server.
+  Change bug;
+  /// Finds notes without regard to case.
+  Change fix;
+  /// What the answer says about the crash.
+  std::vector<std::string_view> last_words;
+};
+
+StoryServer story_server();
+
 }  // namespace sitter
