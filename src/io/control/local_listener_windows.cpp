@@ -34,6 +34,7 @@ constexpr int kFreeInstances = 4;
 
 constexpr DWORD kBufferSize = 64 * limits::kKiB;
 constexpr std::chrono::milliseconds kConnectPause{100};
+constexpr int kFileTries = 3;
 
 /// The user of this process, as the language of security descriptors writes it: "S-1-5-21-...".
 /// Empty if the system does not tell.
@@ -126,7 +127,6 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
   /// Empty, or the reason why it does not listen.
   std::string listen() {
     if (!user.is_known()) return "the system does not tell the user of this process";
-    if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
     // Nobody can take a name before us that nobody can guess.
     name = fmt::format(R"(\\.\pipe\mcp-sitter-{}-{:016x})", platform::own_pid(), random_seed());
     if (!wait_for_client(FILE_FLAG_FIRST_PIPE_INSTANCE)) {
@@ -134,10 +134,14 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
     }
     fill();
     path = control_socket();
-    if (!(std::ofstream(std::filesystem::path(path), std::ios::binary) << name << std::flush)) {
-      return fmt::format("{}: it cannot be written", path);
+    for (int i = 0; i < kFileTries; ++i) {
+      if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
+      // Another bridge that ended may have removed the folder in the meantime.
+      if (std::ofstream(std::filesystem::path(path), std::ios::binary) << name << std::flush) {
+        return {};
+      }
     }
-    return {};
+    return fmt::format("{}: it cannot be written", path);
   }
 
   void stop() {
