@@ -4,7 +4,7 @@
 
 #include "io/http/system_trust.hpp"
 #include "io/system/windows.hpp"
-// wincrypt.h comes after windows.h, and apart from OpenSSL: both give X509_NAME a meaning.
+// wincrypt.h comes after windows.h. It defines names of OpenSSL as macros, such as X509_NAME.
 #include <wincrypt.h>
 
 namespace sitter {
