@@ -1,11 +1,11 @@
 #include "doctor/environment_check.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "doctor/short_environment.hpp"
 #include "io/process/launch_plan.hpp"
 
 namespace sitter {
@@ -18,23 +18,21 @@ constexpr std::chrono::seconds kTimeMax{60};
 
 using Clock = std::chrono::steady_clock;
 
-/// What the official SDK passes on (HOME, LOGNAME, SHELL, TERM, USER), and what a session of a
-/// desktop sets.
-constexpr std::array<std::string_view, 7> kPassedOn = {"HOME", "USER", "LOGNAME", "SHELL",
-                                                       "LANG", "TERM", "TMPDIR"};
-
-constexpr const char* kShortPath = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
-
 std::string name_of(const std::string& entry) { return entry.substr(0, entry.find('=')); }
+
+template <class List>
+bool has_name(const List& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto& other) { return is_same_variable(other, name); });
+}
 
 /// A part of `own` that is as short as the environment of a client which was not started from a
 /// shell, with the PATH of such a client.
 std::vector<std::string> short_environment(std::vector<std::string> own) {
   std::erase_if(own, [](const std::string& entry) {
-    const std::string name = name_of(entry);
-    return std::find(kPassedOn.begin(), kPassedOn.end(), name) == kPassedOn.end();
+    return !has_name(passed_on_variables(), name_of(entry));
   });
-  own.emplace_back(kShortPath);
+  for (const std::string& entry : given_variables()) own.push_back(entry);
   return own;
 }
 
@@ -42,8 +40,9 @@ std::vector<std::string> short_environment(std::vector<std::string> own) {
 std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& own,
                               const std::vector<std::string>& names) {
   for (const std::string& entry : own) {
-    if (std::find(names.begin(), names.end(), name_of(entry)) == names.end()) continue;
-    std::erase_if(base, [&](const auto& other) { return name_of(other) == name_of(entry); });
+    if (!has_name(names, name_of(entry))) continue;
+    std::erase_if(
+        base, [&](const auto& other) { return is_same_variable(name_of(other), name_of(entry)); });
     base.push_back(entry);
   }
   return base;
@@ -119,7 +118,9 @@ DoctorFacts::Environment examine_environment(const TryEnvironment& attempt) {
 NeededVariables find_needed_variables(Names names, const OpensWith& opens) {
   Search search(opens);
   Names path;
-  const auto found = std::find(names.begin(), names.end(), "PATH");
+  const auto found = std::find_if(names.begin(), names.end(), [](const std::string& name) {
+    return is_same_variable(name, "PATH");
+  });
   if (found != names.end()) {
     path = {*found};
     names.erase(found);
