@@ -19,10 +19,10 @@ namespace {
 
 /// A reader sees the whole file or none.
 void write_port(const std::string& file, const std::string& port) {
-  const std::filesystem::path beside(file + '.' + std::to_string(process_id()));
+  const std::filesystem::path beside = path_of(file + '.' + std::to_string(process_id()));
   std::ofstream(beside, std::ios::binary) << port << '\n';
   std::error_code failure;
-  std::filesystem::rename(beside, std::filesystem::path(file), failure);
+  std::filesystem::rename(beside, path_of(file), failure);
   if (failure) fail(file + " cannot be written");
 }
 

@@ -1,6 +1,5 @@
 #include "process.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -8,9 +7,12 @@ namespace sitter::fake {
 
 void say(std::string_view line) { write_all(kStderr, std::string(line) + '\n'); }
 
-// On Windows, only std::filesystem::path takes a name in UTF-8.
+std::filesystem::path path_of(std::string_view name) {
+  return std::u8string(name.begin(), name.end());
+}
+
 std::optional<long long> count_up(const std::string& file, long long limit) {
-  const std::filesystem::path path(file);
+  const std::filesystem::path path = path_of(file);
   long long count = 0;
   std::ifstream(path) >> count;
   if (count >= limit) return std::nullopt;
@@ -19,7 +21,7 @@ std::optional<long long> count_up(const std::string& file, long long limit) {
 }
 
 std::optional<std::string> read_file(const std::string& file) {
-  std::ifstream stream(std::filesystem::path(file), std::ios::binary);
+  std::ifstream stream(path_of(file), std::ios::binary);
   if (!stream) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }

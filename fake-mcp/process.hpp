@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,9 @@ std::int64_t start_grandchild(const Grandchild& wanted);
 /// Sleeps if this process was started as a grandchild, and returns otherwise. A system that can
 /// fork needs no such start.
 void sleep_if_grandchild(const std::vector<std::string>& arguments);
+
+/// The path with this name in UTF-8, which Windows takes from no plain string.
+std::filesystem::path path_of(std::string_view name);
 
 /// Adds one to the count in a file, if the count is below `limit`. Returns the old count, or
 /// nothing if it was not below. A missing file counts as 0.
