@@ -38,14 +38,14 @@ void move_to(const std::string& directory, LaunchRequest& request) {
   const auto keep = [&own](std::string& word) {
     std::error_code error;
     const auto file = std::filesystem::absolute(own / word, error);
-    if (!error) word = file.string();
+    if (!error) word = file.generic_string();
   };
   if (request.command.find('/') != std::string::npos) keep(request.command);
   for (std::string& word : request.arguments) {
     std::error_code ignored;  // what cannot be looked at is no file
     if (!word.starts_with('-') && std::filesystem::is_regular_file(own / word, ignored)) keep(word);
   }
-  request.cwd = (own / directory).string();
+  request.cwd = (own / directory).generic_string();
   request.cwd_source = "the member cwd in the description";
 }
 

@@ -47,8 +47,8 @@ std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& f
   for (const std::string& file : files) {
     int number = 1;
     for (const OldFile& old : old_files_of(file)) {
-      std::error_code in_use;
-      if (!fs::remove(old.path, in_use)) number = old.number + 1;
+      std::error_code error;
+      if (!fs::remove(old.path, error)) number = old.number + 1;
     }
     std::string old_name = fmt::format("{}{}{}", file, kMark, number);
     std::error_code error;
@@ -75,9 +75,9 @@ void AsideFiles::put_back() {
 
 void AsideFiles::clean() {
   for (auto at = old_names_.begin(); at != old_names_.end();) {
-    std::error_code in_use;
-    fs::remove(at->second, in_use);
-    at = in_use ? std::next(at) : old_names_.erase(at);
+    std::error_code error;
+    fs::remove(at->second, error);
+    at = error ? std::next(at) : old_names_.erase(at);
   }
 }
 

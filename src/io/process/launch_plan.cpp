@@ -49,13 +49,13 @@ std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
   if (cwd.empty()) return ours.generic_string();
   std::string path = tidy(ours, cwd);
   if (path.ends_with('/') && fs::path(path).has_relative_path()) path.pop_back();
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
+  const fs::file_type type = fs::status(path, error).type();
+  if (type == fs::file_type::not_found || type == fs::file_type::none) {
     return LaunchFailure{
         "the working directory " + path + " (" + option + ") can't be used: " +
-        (status.type() == fs::file_type::not_found ? "it does not exist" : error.message())};
+        (type == fs::file_type::not_found ? "it does not exist" : error.message())};
   }
-  if (!fs::is_directory(status)) {
+  if (type != fs::file_type::directory) {
     return LaunchFailure{"the working directory " + path + " (" + option + ") is not a directory"};
   }
   if (const std::string problem = entering_problem(path); !problem.empty()) {
