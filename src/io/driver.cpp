@@ -230,7 +230,8 @@ class Driver::Loop {
     events.on_changed = [this](fact::FilesChanged fact) { turn([&] { feed(fact); }); };
     events.on_extent = [this](fact::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
-        loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base), kPathStyle), std::move(events));
+        loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base), kPathStyle),
+        std::move(events));
     if (parts_.config.watches_binary) watch_binary(backend_->binary_path(), {});
   }
 

@@ -12,13 +12,13 @@ struct LaunchRequest {
   enum class Role { child, build };
 
   /// With a slash: a path, relative to `cwd`. Without a slash: a name to find in PATH.
-    std::string command = {};
+  std::string command = {};
   std::vector<std::string> arguments = {};
   /// Empty: the bridge's own working directory.
   std::string cwd = {};
   /// NAME=VALUE entries in order. A later entry overrides an earlier one, and all of them override
   /// the entries of the file.
-    std::vector<std::string> environment = {};
+  std::vector<std::string> environment = {};
   /// Read anew at every launch. Empty: no file.
   std::string env_file = {};
   Role role = Role::child;
@@ -30,7 +30,7 @@ struct LaunchRequest {
   std::string daemon_url = {};
   /// The process is stopped before its first instruction, until a debugger or a signal lets it run.
   bool starts_stopped = false;
-    /// Whether a build may write the files that the server runs, where the system locks them.
+  /// Whether a build may write the files that the server runs, where the system locks them.
   bool puts_files_aside = true;
   /// What has named `cwd`, for texts.
   std::string cwd_source = "--cwd";
