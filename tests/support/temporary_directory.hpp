@@ -1,12 +1,9 @@
 #pragma once
 
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>  // mkdtemp on macOS
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <system_error>
 
@@ -22,8 +19,13 @@ inline std::string contents_of(const std::filesystem::path& file) {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "sitter-XXXXXX").string();
-    path_ = std::filesystem::canonical(mkdtemp(pattern.data())).string();
+    std::random_device random;
+    std::filesystem::path made;
+    do {
+      made = std::filesystem::temp_directory_path() / ("sitter-" + std::to_string(random()));
+    } while (!std::filesystem::create_directory(made));
+    std::filesystem::permissions(made, std::filesystem::perms::owner_all);
+    path_ = std::filesystem::canonical(made).generic_string();
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -35,10 +37,10 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  std::string write(const std::string& name, const std::string& text, mode_t mode = 0644) const {
+  std::string write(const std::string& name, const std::string& text, unsigned mode = 0644) const {
     const std::string file = place(name);
     std::ofstream(file, std::ios::binary) << text;
-    chmod(file.c_str(), mode);
+    std::filesystem::permissions(file, std::filesystem::perms{mode});
     return file;
   }
 
