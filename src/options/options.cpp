@@ -267,7 +267,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.log = log_options(raw);
   options.has_dashes = has_dashes;
   options.bridge.tools = std::get<std::set<Builtin>>(std::move(offered));
-    options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
+  options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.build.puts_files_aside = !raw.no_rename_aside;
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));

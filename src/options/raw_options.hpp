@@ -44,7 +44,7 @@ struct RawOptions {
   std::vector<std::string> tool_names;
   std::string call_tool = "auto";
   std::vector<std::string> watch;
-    bool no_rename_aside = false;
+  bool no_rename_aside = false;
   bool watch_binary = false;
   bool allow_wide_kill = false;
   int debounce = static_cast<int>(BridgeConfig().debounce.count());

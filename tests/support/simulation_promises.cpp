@@ -48,8 +48,8 @@ void Promises::on_saved(const fact::FilesChanged& fact) {
   const bool are_usable = std::all_of(fact.files.begin(), fact.files.end(),
                                       [](const auto& file) { return file.is_usable; });
   // What is saved in some reloads in a row may be taken for the work of the reloads or the server.
-  const bool is_sure =
-      ++saves_ < limits::kLateWritesInARow && are_usable && !scene_.builds_write && !scene_.children_write && !is_ending();
+  const bool is_sure = ++saves_ < limits::kLateWritesInARow && are_usable && !scene_.builds_write &&
+                       !scene_.children_write && !is_ending();
   saved_at_ = is_sure ? std::optional(now_) : std::nullopt;
 }
 
