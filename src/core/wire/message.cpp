@@ -17,9 +17,9 @@ using Name = MessagePlaces::Name;
 
 bool is_string(std::string_view raw) { return raw.starts_with('"'); }
 
-/// A raw string or number. Empty for any other value.
+/// A raw string or number. Empty for any other value, or none.
 std::string_view scalar(std::string_view raw) {
-  return is_string(raw) || is_json_number(raw) ? raw : std::string_view();
+  return raw.empty() || is_string(raw) || is_json_number(raw) ? raw : std::string_view();
 }
 
 std::string_view string_only(std::string_view raw) {

@@ -125,7 +125,8 @@ void MessageScan::restart() {
   read_to_ = 0;
   is_in_string_ = has_escapes_ = false;
   ends_.clear();
-  expected_ = Expected::value;
+  level_ = 0;
+  expected_ = Expected::message;
   pending_ = Pending::none;
 }
 
@@ -197,63 +198,70 @@ bool MessageScan::read_piece(char* line, std::size_t end) {
   return follow(line, begin, index.subspan(goes_on ? 1 : 0));
 }
 
-/// Follows the grammar from token to token. Returns false if the line is refused.
+/// Follows the grammar from token to token. Returns false if the line is refused. Small messages
+/// spend most of their time here.
 bool MessageScan::follow(const char* line, std::size_t begin,
                          std::span<const std::uint32_t> index) {
+  Expected expected = expected_;
+  const auto is_value_expected = [&] {
+    return expected == Expected::value || expected == Expected::first_value;
+  };
   for (const std::uint32_t from_begin : index) {
     const std::size_t at = begin + from_begin;
     if (pending_ != Pending::none) end_token(line, at);
-    if (!begin_token(line, at)) return false;
+    const char c = line[at];
+    bool is_good = false;
+    switch (c) {
+      case '{':
+      case '[':
+        is_good = is_value_expected() || (expected == Expected::message && c == '{');
+        if (!is_good && !goes_on_broken()) return false;
+        open(c == '{', at);
+        expected = c == '{' ? Expected::first_key : Expected::first_value;
+        break;
+      case '}':
+      case ']':
+        is_good = expected == Expected::more ||
+                  expected == (c == '}' ? Expected::first_key : Expected::first_value);
+        if (!(is_good && ends_.back() == c) && !goes_on_broken()) return false;
+        close(at);
+        expected = ends_.empty() ? Expected::nothing : Expected::more;
+        break;
+      case ',':
+        if (expected != Expected::more && !goes_on_broken()) return false;
+        expected = ends_.back() == '}' ? Expected::key : Expected::value;
+        break;
+      case ':':
+        if (expected != Expected::colon && !goes_on_broken()) return false;
+        if (expected == Expected::colon && level().members != Members::none) on_key(line, at);
+        expected = Expected::value;
+        break;
+      case '"':
+        if (expected == Expected::key || expected == Expected::first_key) {
+          expected = Expected::colon;
+          key_at_ = at;
+          break;
+        }
+        [[fallthrough]];
+      default:
+        if (!is_value_expected() && !goes_on_broken()) return false;
+        expected = Expected::more;
+        if (c == '"' && level().name == Name::none) break;
+        pending_ = c == '"' ? Pending::string : Pending::scalar;
+        pending_at_ = at;
+    }
   }
+  expected_ = expected;
   return true;
-}
-
-bool MessageScan::begin_token(const char* line, std::size_t at) {
-  const char c = line[at];
-  if (ends_.empty() && (c != '{' || expected_ == Expected::more)) return fail(kMore);
-  switch (c) {
-    case '{':
-    case '[':
-      return open(c, at);
-    case '}':
-    case ']':
-      return close(c, at);
-    case ',':
-      if (expected_ != Expected::more && !goes_on_broken()) return false;
-      expected_ = ends_.back() == '}' ? Expected::key : Expected::value;
-      return true;
-    case ':':
-      if (expected_ != Expected::colon && !goes_on_broken()) return false;
-      if (expected_ == Expected::colon && level().members != Members::none) on_key(line, at);
-      expected_ = Expected::value;
-      return true;
-    case '"':
-      if (expected_ == Expected::key || expected_ == Expected::first_key) {
-        expected_ = Expected::colon;
-        key_at_ = at;
-        return true;
-      }
-      return begin_value(level().name == Name::none ? Pending::none : Pending::string, at);
-    default:
-      return begin_value(Pending::scalar, at);
-  }
 }
 
 /// Something is wrong at this place. In a value that the bridge does not read itself, that is only
 /// noted.
 bool MessageScan::goes_on_broken() {
+  if (ends_.empty()) return fail(kMore);
   const Members members = level().members;
   if (members != Members::none && members != Members::of_result) return fail(kBadStructure);
   places_.is_checked = false;
-  return true;
-}
-
-bool MessageScan::begin_value(Pending pending, std::size_t at) {
-  const bool is_expected = expected_ == Expected::value || expected_ == Expected::first_value;
-  if (!is_expected && !goes_on_broken()) return false;
-  expected_ = Expected::more;
-  pending_ = pending;
-  pending_at_ = at;
   return true;
 }
 
@@ -269,11 +277,9 @@ void MessageScan::end_token(const char* line, std::size_t next) {
   if (here.name != Name::none) take_value(here, pending_at_, pending_at_ + text.size());
 }
 
-bool MessageScan::open(char bracket, std::size_t at) {
-  if (!begin_value(Pending::none, at)) return false;
+void MessageScan::open(bool is_object, std::size_t at) {
   Level& outer = level();
   outer.value_at = at;
-  const bool is_object = bracket == '{';
   auto members = Members::none;
   if (ends_.empty()) {
     members = Members::of_message;
@@ -283,20 +289,14 @@ bool MessageScan::open(char bracket, std::size_t at) {
     if (outer.name == Name::result) members = Members::of_result;
   }
   ends_.push_back(is_object ? '}' : ']');
-  expected_ = is_object ? Expected::first_key : Expected::first_value;
+  level_ = std::min(level_ + 1, kLevels + 1);
   level() = {members, Name::none, 0};
-  return true;
 }
 
-bool MessageScan::close(char bracket, std::size_t at) {
-  const auto empty = bracket == '}' ? Expected::first_key : Expected::first_value;
-  const bool is_expected =
-      (expected_ == Expected::more || expected_ == empty) && ends_.back() == bracket;
-  if (!is_expected && !goes_on_broken()) return false;
+void MessageScan::close(std::size_t at) {
   ends_.pop_back();
-  expected_ = Expected::more;
+  level_ = std::min(ends_.size(), kLevels + 1);
   if (Level& outer = level(); outer.name != Name::none) take_value(outer, outer.value_at, at + 1);
-  return true;
 }
 
 /// A key has ended before this colon.

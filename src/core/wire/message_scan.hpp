@@ -108,7 +108,16 @@ class MessageScan {
   using Name = MessagePlaces::Name;
   enum class State : std::uint8_t { reading, complete, refused };
   /// What the next token must be. `more` is a comma or the end of the container.
-  enum class Expected : std::uint8_t { value, first_value, key, first_key, colon, more };
+  enum class Expected : std::uint8_t {
+    message,
+    value,
+    first_value,
+    key,
+    first_key,
+    colon,
+    more,
+    nothing,
+  };
   /// What is looked for in a container.
   enum class Members : std::uint8_t { none, of_message, of_params, of_meta, of_result };
   enum class Pending : std::uint8_t { none, string, scalar };
@@ -128,10 +137,8 @@ class MessageScan {
   bool has_good_escapes(std::string_view piece);
   bool follow(const char* line, std::size_t begin, std::span<const std::uint32_t> index);
   void end_token(const char* line, std::size_t next);
-  bool begin_token(const char* line, std::size_t at);
-  bool open(char bracket, std::size_t at);
-  bool close(char bracket, std::size_t at);
-  bool begin_value(Pending pending, std::size_t at);
+  void open(bool is_object, std::size_t at);
+  void close(std::size_t at);
   void on_key(const char* line, std::size_t colon);
   Name name_of(std::string_view key);
   void take_value(Level& level, std::size_t begin, std::size_t end);
@@ -139,7 +146,7 @@ class MessageScan {
   bool finish();
   bool fail(std::string_view what);
 
-  Level& level() { return levels_[std::min(ends_.size(), kLevels + 1)]; }
+  Level& level() { return levels_[level_]; }
 
   std::size_t piece_;
   std::unique_ptr<Parser> parser_;
@@ -152,7 +159,8 @@ class MessageScan {
   std::vector<char> ends_;     // the closing brackets of the containers that are open there
   /// By the number of open containers. The last stands for all that are deeper.
   std::array<Level, kLevels + 2> levels_;
-  Expected expected_ = Expected::value;
+  std::size_t level_ = 0;
+  Expected expected_ = Expected::message;
   std::size_t key_at_ = 0;
   Pending pending_ = Pending::none;  // the last token, if its end has to be found
   std::size_t pending_at_ = 0;
