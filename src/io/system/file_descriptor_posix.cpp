@@ -10,6 +10,12 @@
 #include "io/system/file_descriptor.hpp"
 
 namespace sitter {
+namespace {
+
+/// More than most files have that are read at each start.
+constexpr std::size_t kPiece = 4096;
+
+}  // namespace
 
 void FileDescriptor::close() {
   // The call is not repeated after EINTR: by then the number is free and may name another file.
@@ -36,10 +42,11 @@ std::string read_head(const std::string& path, std::size_t size_max) {
 std::optional<std::string> read_whole_file(const std::string& path, std::size_t size_max,
                                            std::string& problem) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  std::string text(file.is_open() ? size_max + 1 : 0, '\0');
+  std::string text;
   std::size_t length = 0;
   bool is_failed = !file.is_open();
-  while (!is_failed && length < text.size()) {
+  while (!is_failed && length <= size_max) {
+    if (length == text.size()) text.resize(std::min(size_max + 1, 2 * length + kPiece));
     const ssize_t count = read(file.number(), text.data() + length, text.size() - length);
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) break;
