@@ -19,6 +19,8 @@ extern char sitter_tls_tables_begin;
 extern char sitter_tls_tables_end;
 void __real__dl_relocate_static_pie();
 void __wrap__dl_relocate_static_pie();
+void __real_OPENSSL_cpuid_setup();
+void __wrap_OPENSSL_cpuid_setup();
 }
 extern ElfW(Dyn) _DYNAMIC[];
 #pragma GCC visibility pop
@@ -38,6 +40,8 @@ struct Relocations {
 
 /// Those of the tables.
 Relocations late;
+
+bool are_ready() { return late.begin == late.end; }
 
 std::uintptr_t base() { return reinterpret_cast<std::uintptr_t>(&__ehdr_start); }
 
@@ -86,7 +90,7 @@ void relocate_program() {
 }  // namespace
 
 bool ready_tls_tables() {
-  if (late.begin == late.end) return true;
+  if (are_ready()) return true;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   char* const begin =
       &sitter_tls_tables_begin - reinterpret_cast<std::uintptr_t>(&sitter_tls_tables_begin) % page;
@@ -101,4 +105,10 @@ bool ready_tls_tables() {
 void __wrap__dl_relocate_static_pie() {
   sitter::relocate_program();
   __real__dl_relocate_static_pie();
+}
+
+/// OpenSSL looks at the processor when the program starts, and again when it is first used. A
+/// virtual machine has to be left for each question, so only the second look is taken.
+void __wrap_OPENSSL_cpuid_setup() {
+  if (sitter::are_ready()) __real_OPENSSL_cpuid_setup();
 }
