@@ -14,6 +14,7 @@
 #include "help/commands.hpp"
 #include "help/help.hpp"
 #include "io/control/control_client.hpp"
+#include "io/system/error_text.hpp"
 #include "options/raw_options.hpp"
 #include "probe/json_words.hpp"
 #include "sitter/limits.hpp"
@@ -171,7 +172,7 @@ int list(bool as_json) {
 std::string folder_of(const std::string& given) {
   std::error_code error;
   auto path = std::filesystem::canonical(given, error);
-  if (error) throw Failure{fmt::format("--cwd {}: {}", given, error.message())};
+  if (error) throw Failure{fmt::format("--cwd {}: {}", given, error_text(error))};
   return path.generic_string();
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "io/system/error_text.hpp"
 #include "io/system/startup.hpp"
 
 namespace sitter {
@@ -16,14 +17,14 @@ namespace fs = std::filesystem;
 Workshop::Workshop(const std::string& word) {
   std::error_code error;
   const fs::path temporary = fs::temp_directory_path(error);
-  if (error) throw std::runtime_error("TMPDIR names no folder: " + error.message());
+  if (error) throw std::runtime_error("TMPDIR names no folder: " + error_text(error));
   path_ = (temporary / fmt::format("{}-{:016x}", word, random_seed())).generic_string();
   // A folder that is there already may belong to somebody else.
   const bool is_made = fs::create_directory(path_, error);
   if (is_made) fs::permissions(path_, fs::perms::owner_all, error);
   if (is_made && !error) return;
-  throw std::runtime_error("the temporary folder " + path_ +
-                           " can't be made: " + (error ? error.message() : "there is one already"));
+  throw std::runtime_error("the temporary folder " + path_ + " can't be made: " +
+                           (error ? error_text(error) : "there is one already"));
 }
 
 Workshop::~Workshop() {

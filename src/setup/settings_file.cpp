@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/system/error_text.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/file_facts.hpp"
 #include "setup/document.hpp"
@@ -39,7 +40,7 @@ std::string target_of(const std::string& path) {
 void make_folder_of(const std::string& file) {
   std::error_code error;
   fs::create_directories(fs::path(file).parent_path(), error);
-  if (error) refuse(file, error.message());
+  if (error) refuse(file, error_text(error));
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ std::optional<std::string> read_settings(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
   if (status.type() == fs::file_type::not_found && !is_link(path)) return std::nullopt;
-  if (error) throw Failure{fmt::format("{} cannot be read: {}", path, error.message())};
+  if (error) throw Failure{fmt::format("{} cannot be read: {}", path, error_text(error))};
   const std::string target = target_of(path);
   if (!fs::is_regular_file(target, error)) {
     throw Failure{fmt::format("{} is not a file; replace it with one first", path)};
@@ -103,7 +104,7 @@ void remove_file(const std::string& path) {
   fs::remove(path, error);
   if (error) {
     throw Failure{
-        fmt::format("{} cannot be removed: {}; remove it by hand", path, error.message())};
+        fmt::format("{} cannot be removed: {}; remove it by hand", path, error_text(error))};
   }
 }
 

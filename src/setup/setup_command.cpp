@@ -11,6 +11,7 @@
 #include "help/commands.hpp"
 #include "help/help.hpp"
 #include "io/system/environment.hpp"
+#include "io/system/error_text.hpp"
 #include "io/system/platform.hpp"
 #include "options/raw_options.hpp"
 #include "setup/actions.hpp"
@@ -167,7 +168,7 @@ std::string run(Raw raw) {
   const std::string project = std::filesystem::current_path(error).generic_string();
   if (error) {
     throw Failure{fmt::format("the working directory cannot be found: {}; go to another one",
-                              error.message())};
+                              error_text(error))};
   }
   const setup::Surroundings here{project, environment_variable, platform::own_program()};
   if (raw.client.empty()) return setup::listing(setup::clients(), here);

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "io/control/control_folder.hpp"
+#include "io/system/error_text.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/user_folders.hpp"
 #include "io/system/windows.hpp"
@@ -60,7 +61,7 @@ std::string prepare_control_folder() {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) return {};
-  return fmt::format("{}: {}", folder, windows::error_text(static_cast<DWORD>(error.value())));
+  return fmt::format("{}: {}", folder, error_text(error));
 }
 
 std::vector<std::string> control_sockets() { return control_files(kSocketEnding); }

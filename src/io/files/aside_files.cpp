@@ -8,6 +8,8 @@
 #include <optional>
 #include <system_error>
 
+#include "io/system/error_text.hpp"
+
 namespace sitter {
 namespace {
 
@@ -59,7 +61,7 @@ std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& f
       problems.push_back(
           fmt::format("{} is in use, and can't be renamed for the time of the build: {}; if the "
                       "build can't write it, rebuild with mode kill-first",
-                      file, error.message()));
+                      file, error_text(error)));
     }
   }
   return problems;

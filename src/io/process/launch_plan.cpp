@@ -10,6 +10,7 @@
 #include "io/process/env_file.hpp"
 #include "io/process/launch_system.hpp"
 #include "io/process/runners.hpp"
+#include "io/system/error_text.hpp"
 #include "io/system/file_descriptor.hpp"
 
 namespace sitter {
@@ -43,7 +44,7 @@ std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
   std::error_code error;
   fs::path ours = fs::current_path(error);
   if (error && !fs::path(cwd).is_absolute()) {
-    return LaunchFailure{"the bridge's working directory is gone (" + error.message() +
+    return LaunchFailure{"the bridge's working directory is gone (" + error_text(error) +
                          "); name one with " + option};
   }
   if (cwd.empty()) return ours.generic_string();
@@ -53,7 +54,7 @@ std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
   if (type == fs::file_type::not_found || type == fs::file_type::none) {
     return LaunchFailure{
         "the working directory " + path + " (" + option + ") can't be used: " +
-        (type == fs::file_type::not_found ? "it does not exist" : error.message())};
+        (type == fs::file_type::not_found ? "it does not exist" : error_text(error))};
   }
   if (type != fs::file_type::directory) {
     return LaunchFailure{"the working directory " + path + " (" + option + ") is not a directory"};

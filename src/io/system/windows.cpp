@@ -56,9 +56,14 @@ std::string generic_path(std::wstring_view path) {
 
 std::string error_text(DWORD error) {
   wchar_t text[512];
-  DWORD size = FormatMessageW(
-      FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS | FORMAT_MESSAGE_MAX_WIDTH_MASK,
-      nullptr, error, MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US), text, std::size(text), nullptr);
+  DWORD size = 0;
+  // Not every Windows has the texts in English. For 0, the system looks through its languages.
+  for (const DWORD language : {DWORD{MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US)}, DWORD{0}}) {
+    if (size > 0) break;
+    size = FormatMessageW(
+        FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS | FORMAT_MESSAGE_MAX_WIDTH_MASK,
+        nullptr, error, language, text, std::size(text), nullptr);
+  }
   while (size > 0 && (text[size - 1] == L' ' || text[size - 1] == L'.')) --size;
   return size > 0 ? utf8({text, size}) : "error " + std::to_string(error);
 }
