@@ -37,6 +37,8 @@ inline constexpr std::size_t kTcpReadMax = 64 * kKiB;
 /// A TCP connection to a host. The addresses of the host are tried one after the other.
 class TcpStream final : public ByteStream {
  public:
+  struct State;
+
   struct Options {
     /// For all addresses together. Each gets an equal share of what is left.
     Milliseconds connect_wait = limits::kConnectWait;
@@ -56,8 +58,6 @@ class TcpStream final : public ByteStream {
   std::string take_arrived() override;
 
  private:
-  struct State;
-
   std::shared_ptr<State> state_;
 };
 
