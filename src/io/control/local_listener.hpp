@@ -18,6 +18,14 @@ inline constexpr std::size_t kControlLineMax = 64 * kKiB;
 
 }  // namespace limits
 
+/// Takes the first line off the input, which has so many bytes with its end. Nothing for no bytes.
+inline std::optional<std::string> taken_line(std::string& input, std::size_t size) {
+  if (size == 0) return std::nullopt;
+  std::string line = input.substr(0, size - 1);
+  input.erase(0, size);
+  return line;
+}
+
 /// The bridge's end of a connection to another process of this user.
 class LocalConnection {
  public:

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <istream>
 #include <utility>
 
 #include "io/control/control_folder.hpp"
@@ -30,12 +29,11 @@ constexpr int kBindTries = 3;
 
 /// Pending waits share this object, so that it outlives them.
 struct LocalConnection::State : std::enable_shared_from_this<State> {
-  State(EventLoop& of, stream_protocol::socket accepted)
-      : loop(of), socket(std::move(accepted)), input(limits::kControlLineMax) {}
+  State(EventLoop& of, stream_protocol::socket accepted) : loop(of), socket(std::move(accepted)) {}
 
   EventLoop& loop;
   stream_protocol::socket socket;
-  boost::asio::streambuf input;
+  std::string input;
 };
 
 LocalConnection::LocalConnection(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -47,17 +45,9 @@ LocalConnection::~LocalConnection() {
 
 void LocalConnection::read_line(std::function<void(std::optional<std::string>)> on_line) {
   boost::asio::async_read_until(
-      state_->socket, state_->input, '\n',
-      [state = state_, on_line = std::move(on_line)](error_code error, std::size_t size) {
-        if (!state->socket.is_open()) return;
-        if (error) {
-          on_line(std::nullopt);
-          return;
-        }
-        std::string line(size, '\0');
-        std::istream(&state->input).read(line.data(), static_cast<std::streamsize>(size));
-        line.pop_back();
-        on_line(std::move(line));
+      state_->socket, boost::asio::dynamic_buffer(state_->input, limits::kControlLineMax), '\n',
+      [state = state_, on_line = std::move(on_line)](const error_code&, std::size_t size) {
+        if (state->socket.is_open()) on_line(taken_line(state->input, size));
       });
 }
 

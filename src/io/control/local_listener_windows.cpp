@@ -3,13 +3,11 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <boost/asio/windows/overlapped_ptr.hpp>
 #include <boost/asio/windows/stream_handle.hpp>
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <fstream>
-#include <istream>
 #include <list>
 #include <utility>
 
@@ -77,11 +75,10 @@ class OnlyThisUser {
 
 /// Operations that are under way share this object, so that it outlives them.
 struct LocalConnection::State {
-  explicit State(stream_handle connected)
-      : pipe(std::move(connected)), input(limits::kControlLineMax) {}
+  explicit State(stream_handle connected) : pipe(std::move(connected)) {}
 
   stream_handle pipe;
-  boost::asio::streambuf input;
+  std::string input;
   std::string output;
 };
 
@@ -94,17 +91,9 @@ LocalConnection::~LocalConnection() {
 
 void LocalConnection::read_line(std::function<void(std::optional<std::string>)> on_line) {
   boost::asio::async_read_until(
-      state_->pipe, state_->input, '\n',
-      [state = state_, on_line = std::move(on_line)](error_code error, std::size_t size) {
-        if (!state->pipe.is_open()) return;
-        if (error) {
-          on_line(std::nullopt);
-          return;
-        }
-        std::string line(size, '\0');
-        std::istream(&state->input).read(line.data(), static_cast<std::streamsize>(size));
-        line.pop_back();
-        on_line(std::move(line));
+      state_->pipe, boost::asio::dynamic_buffer(state_->input, limits::kControlLineMax), '\n',
+      [state = state_, on_line = std::move(on_line)](const error_code&, std::size_t size) {
+        if (state->pipe.is_open()) on_line(taken_line(state->input, size));
       });
 }
 
