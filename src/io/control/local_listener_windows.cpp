@@ -16,10 +16,7 @@
 #include "io/stream/timer.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/startup.hpp"
-#include "io/system/windows.hpp"
-
-// This comes after windows.h.
-#include <sddl.h>
+#include "io/system/user_only_windows.hpp"
 
 namespace sitter {
 namespace {
@@ -33,43 +30,6 @@ constexpr int kFreeInstances = 4;
 constexpr DWORD kBufferSize = 64 * limits::kKiB;
 constexpr std::chrono::milliseconds kConnectPause{100};
 constexpr int kFileTries = 3;
-
-/// The user of this process, as the language of security descriptors writes it: "S-1-5-21-...".
-/// Empty if the system does not tell.
-std::wstring own_user() {
-  HANDLE opened = nullptr;
-  if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &opened)) return {};
-  const windows::Handle token(opened);
-  alignas(TOKEN_USER) char user[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
-  DWORD size = 0;
-  if (!GetTokenInformation(token.get(), TokenUser, user, sizeof user, &size)) return {};
-  wchar_t* text = nullptr;
-  if (!ConvertSidToStringSidW(reinterpret_cast<TOKEN_USER*>(user)->User.Sid, &text)) return {};
-  std::wstring result = text;
-  LocalFree(text);
-  return result;
-}
-
-/// Lets only this user in. By default, everybody may read from a pipe (CreateNamedPipe).
-class OnlyThisUser {
- public:
-  OnlyThisUser() {
-    const std::wstring user = own_user();
-    if (user.empty()) return;
-    const std::wstring rule = L"D:P(A;;GA;;;" + user + L")";
-    ConvertStringSecurityDescriptorToSecurityDescriptorW(
-        rule.c_str(), SDDL_REVISION_1, &attributes_.lpSecurityDescriptor, nullptr);
-  }
-  OnlyThisUser(const OnlyThisUser&) = delete;
-  OnlyThisUser& operator=(const OnlyThisUser&) = delete;
-  ~OnlyThisUser() { LocalFree(attributes_.lpSecurityDescriptor); }
-
-  bool is_known() const { return attributes_.lpSecurityDescriptor != nullptr; }
-  SECURITY_ATTRIBUTES* attributes() { return &attributes_; }
-
- private:
-  SECURITY_ATTRIBUTES attributes_ = {sizeof(SECURITY_ATTRIBUTES), nullptr, FALSE};
-};
 
 }  // namespace
 
@@ -115,7 +75,7 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
 
   /// Empty, or the reason why it does not listen.
   std::string listen() {
-    if (!user.is_known()) return "the system does not tell the user of this process";
+    if (user.attributes() == nullptr) return "the system does not tell the user of this process";
     // Nobody can take a name before us that nobody can guess.
     name = fmt::format(R"(\\.\pipe\mcp-sitter-{}-{:016x})", platform::own_pid(), random_seed());
     if (!wait_for_client(FILE_FLAG_FIRST_PIPE_INSTANCE)) {
@@ -196,7 +156,8 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
   EventLoop& loop;
   OnConnected on_connected;
   Timer pause;
-  OnlyThisUser user;
+  /// By default, everybody may read from a pipe (CreateNamedPipe).
+  windows::UserOnly user;
   std::string name;
   /// The file with the name.
   std::string path;

@@ -7,7 +7,7 @@
 #include "io/http/listener.hpp"
 #include "io/http/listener_choice.hpp"
 #include "io/http/tcp_address.hpp"
-#include "io/system/windows.hpp"
+#include "io/system/user_only_windows.hpp"
 // iphlpapi.h comes after winsock2.h.
 #include <iphlpapi.h>
 
@@ -66,23 +66,10 @@ std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) 
   return sockets;
 }
 
-/// The security identifier of the user of a process; empty if it may not be looked at.
-std::string user_of(HANDLE process) {
-  HANDLE opened = nullptr;
-  if (!OpenProcessToken(process, TOKEN_QUERY, &opened)) return {};
-  const windows::Handle token(opened);
-  DWORD size = 0;
-  GetTokenInformation(token.get(), TokenUser, nullptr, 0, &size);
-  std::vector<char> bytes(size);
-  if (!GetTokenInformation(token.get(), TokenUser, bytes.data(), size, &size)) return {};
-  PSID const user = reinterpret_cast<const TOKEN_USER*>(bytes.data())->User.Sid;
-  return {static_cast<const char*>(user), GetLengthSid(user)};
-}
-
 bool is_of_own_user(long pid) {
   const windows::Handle process(
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(pid)));
-  return process.is_open() && user_of(process.get()) == user_of(GetCurrentProcess());
+  return process.is_open() && windows::is_of_own_user(process.get());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "io/process/process_table.hpp"
+#include "io/system/user_only_windows.hpp"
 #include "io/system/windows.hpp"
 // These headers need windows.h before them.
 #include <psapi.h>
@@ -72,24 +73,6 @@ bool has_ended(const Handle& process) {
   return process.is_open() && WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0;
 }
 
-/// The security identifier of the user that a process belongs to. Empty if it cannot be read.
-std::vector<std::byte> user_of(HANDLE process) {
-  HANDLE opened = nullptr;
-  if (!OpenProcessToken(process, TOKEN_QUERY, &opened)) return {};
-  const Handle token(opened);
-  alignas(TOKEN_USER) std::array<std::byte, sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE> facts;
-  DWORD size = 0;
-  if (!GetTokenInformation(token.get(), TokenUser, facts.data(), facts.size(), &size)) return {};
-  const auto* const sid =
-      static_cast<const std::byte*>(reinterpret_cast<const TOKEN_USER*>(facts.data())->User.Sid);
-  return {sid, sid + GetLengthSid(const_cast<std::byte*>(sid))};
-}
-
-bool is_ours(const Handle& process) {
-  static const std::vector<std::byte> own = user_of(GetCurrentProcess());
-  return process.is_open() && !own.empty() && user_of(process.get()) == own;
-}
-
 /// A process and the one that has started it, whose number may be that of a later process by now.
 struct Listed {
   long pid = 0;
@@ -114,7 +97,7 @@ std::vector<Listed> listed_processes() {
 ProcessRecord record_of(const Listed& listed, const Handle& process) {
   return {.pid = listed.pid,
           .parent = listed.parent,
-          .user = is_ours(process) ? 1 : 0,
+          .user = process.is_open() && windows::is_of_own_user(process.get()) ? 1 : 0,
           .start = times_of(process).start,
           .zombie = has_ended(process)};
 }

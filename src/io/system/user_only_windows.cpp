@@ -2,36 +2,30 @@
 
 #include <sddl.h>
 
-#include <cstddef>
-#include <vector>
-
 namespace sitter::windows {
-namespace {
 
-/// The security identifier of the user, as text: S-1-5-21-... Empty on failure.
-std::wstring user_sid() {
+std::wstring user_of(HANDLE process) {
   HANDLE opened = nullptr;
-  if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &opened)) return {};
+  if (!OpenProcessToken(process, TOKEN_QUERY, &opened)) return {};
   const Handle token(opened);
+  alignas(TOKEN_USER) char user[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
   DWORD size = 0;
-  GetTokenInformation(token.get(), TokenUser, nullptr, 0, &size);
-  std::vector<std::max_align_t> buffer(size / sizeof(std::max_align_t) + 1);
+  if (!GetTokenInformation(token.get(), TokenUser, user, sizeof user, &size)) return {};
   wchar_t* text = nullptr;
-  if (!GetTokenInformation(token.get(), TokenUser, buffer.data(), size, &size) ||
-      !ConvertSidToStringSidW(reinterpret_cast<const TOKEN_USER*>(buffer.data())->User.Sid,
-                              &text)) {
-    return {};
-  }
-  std::wstring sid(text);
+  if (!ConvertSidToStringSidW(reinterpret_cast<TOKEN_USER*>(user)->User.Sid, &text)) return {};
+  std::wstring result = text;
   LocalFree(text);
-  return sid;
+  return result;
 }
 
-}  // namespace
+bool is_of_own_user(HANDLE process) {
+  static const std::wstring own = user_of(GetCurrentProcess());
+  return !own.empty() && user_of(process) == own;
+}
 
 UserOnly::UserOnly() {
   attributes_.nLength = sizeof attributes_;
-  const std::wstring sid = user_sid();
+  const std::wstring sid = user_of(GetCurrentProcess());
   if (sid.empty()) return;
   // A protected list with one entry: all rights for this user, also on what is made below. The
   // default owner would not do: for an elevated process it is the group of the administrators.
