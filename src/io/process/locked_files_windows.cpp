@@ -11,9 +11,6 @@ namespace {
 
 using windows::Handle;
 
-/// A path in the long form that the system limits itself to (MAX_PATH does not count for it).
-constexpr DWORD kPathMax = 32'768;
-
 /// The names of the drives by their devices: "\Device\HarddiskVolume3" is "C:".
 std::map<std::wstring, std::wstring> drives() {
   std::map<std::wstring, std::wstring> found;
@@ -48,7 +45,7 @@ std::vector<std::string> locked_files_of(long pid) {
   if (!process.is_open()) return {};
   const auto all = drives();
   std::set<std::string> files;
-  std::wstring name(kPathMax, L'\0');
+  std::wstring name(windows::kPathMax, L'\0');
   MEMORY_BASIC_INFORMATION region{};
   const char* at = nullptr;
   const void* seen = nullptr;
@@ -59,7 +56,7 @@ std::vector<std::string> locked_files_of(long pid) {
     if (!is_file || region.AllocationBase == seen) continue;
     seen = region.AllocationBase;
     const DWORD size =
-        GetMappedFileNameW(process.get(), region.AllocationBase, name.data(), kPathMax);
+        GetMappedFileNameW(process.get(), region.AllocationBase, name.data(), windows::kPathMax);
     std::string path = path_on_drive({name.data(), size}, all);
     if (!path.empty()) files.insert(std::move(path));
   }

@@ -8,14 +8,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "io/process/process_memory_windows.hpp"
 #include "io/process/process_table.hpp"
 #include "io/system/user_only_windows.hpp"
 #include "io/system/windows.hpp"
 // These headers need windows.h before them.
-#include <psapi.h>
 #include <shellapi.h>
 #include <tlhelp32.h>
-#include <winternl.h>
 
 namespace sitter {
 namespace {
@@ -23,10 +22,6 @@ namespace {
 using windows::Handle;
 
 constexpr DWORD kAllSharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
-/// The longest path of the system, in characters.
-constexpr DWORD kPathMax = 32768;
-
 /// What a console program that is asked to end by Ctrl+C ends with: STATUS_CONTROL_C_EXIT.
 constexpr UINT kAskedExitCode = 0xC000013A;
 /// What `taskkill /F` and the Task Manager end a process with.
@@ -37,14 +32,6 @@ std::uint64_t number_of(const FILETIME& time) {
 }
 
 // ---- Processes -------------------------------------------------------------------------------
-
-/// Empty if there is no such process, or it may not be opened.
-Handle open_process(long pid, DWORD access) {
-  Handle process(OpenProcess(access, FALSE, static_cast<DWORD>(pid)));
-  // OpenProcess ignores the two lowest bits of the number.
-  if (process.is_open() && GetProcessId(process.get()) != static_cast<DWORD>(pid)) return {};
-  return process;
-}
 
 /// What each process of the user allows, and most of the others.
 Handle open_briefly(long pid) {
@@ -134,85 +121,6 @@ std::vector<ProcessRecord> records_of(const std::vector<Listed>& listed) {
   return processes;
 }
 
-std::optional<PROCESS_BASIC_INFORMATION> basic_facts_of(const Handle& process) {
-  PROCESS_BASIC_INFORMATION facts{};
-  if (!process.is_open() || NtQueryInformationProcess(process.get(), ProcessBasicInformation,
-                                                      &facts, sizeof facts, nullptr) != 0) {
-    return std::nullopt;
-  }
-  return facts;
-}
-
-// ---- What a process was started with ---------------------------------------------------------
-
-/// The beginning of RTL_USER_PROCESS_PARAMETERS. winternl.h shows ImagePathName and CommandLine;
-/// the members before and after them have been in these places since Windows XP (phnt: ntrtl.h).
-struct Parameters {
-  std::byte flags[16];
-  PVOID console[2];
-  HANDLE standard_streams[3];
-  UNICODE_STRING current_directory;
-  HANDLE current_directory_handle;
-  UNICODE_STRING dll_path;
-  UNICODE_STRING image;
-  UNICODE_STRING command_line;
-  PVOID environment;
-};
-static_assert(offsetof(Parameters, command_line) ==
-              offsetof(RTL_USER_PROCESS_PARAMETERS, CommandLine));
-
-/// Reads the memory of another process.
-class Memory {
- public:
-  explicit Memory(long pid)
-      : process_(open_process(pid, PROCESS_QUERY_INFORMATION | PROCESS_VM_READ)) {}
-
-  const Handle& process() const { return process_; }
-
-  bool read(const void* from, void* to, std::size_t size) const {
-    SIZE_T count = 0;
-    return process_.is_open() && from != nullptr &&
-           ReadProcessMemory(process_.get(), from, to, size, &count) && count == size;
-  }
-
-  std::wstring text(const UNICODE_STRING& at) const {
-    std::wstring text(at.Length / sizeof(wchar_t), L'\0');
-    return read(at.Buffer, text.data(), text.size() * sizeof(wchar_t)) ? text : std::wstring();
-  }
-
-  /// The process environment block.
-  std::optional<PEB> block() const {
-    const auto facts = basic_facts_of(process_);
-    PEB block{};
-    if (!facts || !read(facts->PebBaseAddress, &block, sizeof block)) return std::nullopt;
-    return block;
-  }
-
-  std::optional<Parameters> parameters() const {
-    const auto peb = block();
-    Parameters parameters{};
-    if (!peb || !read(peb->ProcessParameters, &parameters, sizeof parameters)) return std::nullopt;
-    return parameters;
-  }
-
-  /// From an address to the end of its pages.
-  std::wstring rest_of_pages(const void* from) const {
-    MEMORY_BASIC_INFORMATION pages{};
-    if (!process_.is_open() ||
-        VirtualQueryEx(process_.get(), from, &pages, sizeof pages) != sizeof pages) {
-      return {};
-    }
-    const std::size_t before = static_cast<std::size_t>(static_cast<const char*>(from) -
-                                                        static_cast<char*>(pages.BaseAddress));
-    std::wstring text(
-        std::min<std::size_t>(pages.RegionSize - before, kEnvironmentMax) / sizeof(wchar_t), L'\0');
-    return read(from, text.data(), text.size() * sizeof(wchar_t)) ? text : std::wstring();
-  }
-
- private:
-  Handle process_;
-};
-
 // ---- Files -----------------------------------------------------------------------------------
 
 std::string with_upper_drive(std::string path) {
@@ -265,27 +173,17 @@ ImageIdentity identity_of(const Handle& file) {
 
 /// The path that the program of a process had at its start (QueryFullProcessImageName).
 std::string image_path_of(const Handle& process) {
-  std::wstring path(kPathMax, L'\0');
-  DWORD size = kPathMax;
+  std::wstring path(windows::kPathMax, L'\0');
+  DWORD size = windows::kPathMax;
   if (!process.is_open() || !QueryFullProcessImageNameW(process.get(), 0, path.data(), &size)) {
     return {};
   }
   return with_upper_drive(windows::generic_path({path.data(), size}));
 }
 
-/// The program of a process under the name that it has now: a file that runs can be renamed, and
-/// another file may have its path (GetMappedFileName).
-Handle open_image_of(const Memory& memory) {
-  const auto block = memory.block();
-  if (!block) return {};
-  // phnt: ntpebteb.h, ImageBaseAddress.
-  void* const base = block->Reserved3[1];
-  std::wstring path(kPathMax, L'\0');
-  const DWORD size = GetMappedFileNameW(memory.process().get(), base, path.data(), kPathMax);
-  if (size == 0) return {};
-  path.resize(size);
-  // The name is one of the kernel: \Device\HarddiskVolume3\a.exe.
-  return open_for_facts(LR"(\\?\GLOBALROOT)" + path);
+Handle open_image_of(long pid) {
+  const std::wstring path = ProcessMemory(pid).program();
+  return path.empty() ? Handle() : open_for_facts(LR"(\\?\GLOBALROOT)" + path);
 }
 
 bool is_same_path(const std::string& a, const std::string& b) {
@@ -384,9 +282,7 @@ std::optional<ProcessRecord> find_process(long pid) {
 }
 
 std::vector<std::string> arguments_of(long pid) {
-  const Memory memory(pid);
-  const auto parameters = memory.parameters();
-  const std::wstring line = parameters ? memory.text(parameters->command_line) : std::wstring();
+  const std::wstring line = ProcessMemory(pid).command_line();
   // For an empty line, the function would name this program.
   if (line.find_first_not_of(L" \t") == line.npos) return {};
   int count = 0;
@@ -415,10 +311,7 @@ ProcessActivity activity_of(long pid) {
 }
 
 std::vector<std::string> environment_entries(long pid, const std::string& begin) {
-  const Memory memory(pid);
-  const auto parameters = memory.parameters();
-  if (!parameters) return {};
-  const std::wstring all = memory.rest_of_pages(parameters->environment);
+  const std::wstring all = ProcessMemory(pid).environment();
   const std::wstring wanted = windows::wide(begin);
   std::vector<std::string> entries;
   std::wstring_view rest = all;
@@ -434,11 +327,8 @@ std::vector<std::string> environment_entries(long pid, const std::string& begin)
 std::optional<std::uint64_t> lock_limit_of(long) { return std::nullopt; }
 
 std::string working_directory_of(long pid) {
-  const Memory memory(pid);
-  const auto parameters = memory.parameters();
-  if (!parameters) return {};
   std::string path =
-      with_upper_drive(windows::generic_path(memory.text(parameters->current_directory)));
+      with_upper_drive(windows::generic_path(ProcessMemory(pid).working_directory()));
   // The system puts a slash at the end of each.
   if (path.ends_with('/') && !path.ends_with(":/")) path.pop_back();
   return path;
@@ -448,7 +338,7 @@ ImageIdentity image_of(long pid) {
   const Handle process = open_briefly(pid);
   if (!process.is_open() || has_ended(process)) return {};
   const std::string path = image_path_of(process);
-  ImageIdentity image = identity_of(open_image_of(Memory(pid)));
+  ImageIdentity image = identity_of(open_image_of(pid));
   if (!image.is_known()) image = identity_at(path);
   image.path = path;
   return image;
@@ -471,10 +361,11 @@ ImageIdentity image_at(const std::string& path) {
   if (path.empty()) return {};
   const Handle file = open_for_facts(windows::system_path(path));
   ImageIdentity image = identity_of(file);
-  std::wstring real(kPathMax, L'\0');
-  const DWORD size =
-      !file.is_open() ? 0 : GetFinalPathNameByHandleW(file.get(), real.data(), kPathMax, 0);
-  if (size > 0 && size < kPathMax) {
+  std::wstring real(windows::kPathMax, L'\0');
+  const DWORD size = !file.is_open()
+                         ? 0
+                         : GetFinalPathNameByHandleW(file.get(), real.data(), windows::kPathMax, 0);
+  if (size > 0 && size < windows::kPathMax) {
     image.path = with_upper_drive(windows::generic_path({real.data(), size}));
   }
   return image;

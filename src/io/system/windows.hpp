@@ -44,6 +44,9 @@ class Handle {
   HANDLE handle_ = nullptr;
 };
 
+/// The longest path of the system, in characters ("Maximum Path Length Limitation").
+inline constexpr DWORD kPathMax = 32'768;
+
 /// Bytes that are no UTF-8 become U+FFFD.
 std::wstring wide(std::string_view text);
 /// Half of a surrogate pair becomes U+FFFD.
