@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
-#include "io/http/listener_choice.hpp"
+#include "io/http/listening_sockets.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/system/file_descriptor.hpp"
 
@@ -93,19 +93,6 @@ bool read_piece(int netlink, std::vector<ListeningSocket>& sockets) {
   return count > 0;
 }
 
-std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) {
-  std::vector<ListeningSocket> sockets;
-  const FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  if (!netlink.is_open()) return sockets;
-  for (const unsigned char family : {AF_INET, AF_INET6}) {
-    if (family == AF_INET && !has_v4) continue;
-    if (!ask(netlink.number(), family, port)) continue;
-    while (read_piece(netlink.number(), sockets)) {
-    }
-  }
-  return sockets;
-}
-
 struct FolderCloser {
   void operator()(DIR* folder) const { closedir(folder); }
 };
@@ -127,10 +114,17 @@ bool has_open(long pid, std::string_view link) {
 
 }  // namespace
 
-ListenerId listener_at(const TcpAddress& address) {
-  const ip::address host = without_mapping(address.host);
-  if (!host.is_loopback()) return kNoListener;
-  return choose_listener(listening_sockets(address.port, host.is_v4()), host);
+std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) {
+  std::vector<ListeningSocket> sockets;
+  const FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  if (!netlink.is_open()) return sockets;
+  for (const unsigned char family : {AF_INET, AF_INET6}) {
+    if (family == AF_INET && !has_v4) continue;
+    if (!ask(netlink.number(), family, port)) continue;
+    while (read_piece(netlink.number(), sockets)) {
+    }
+  }
+  return sockets;
 }
 
 std::optional<long> pid_of(ListenerId listener) {

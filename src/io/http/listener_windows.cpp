@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
-#include "io/http/listener_choice.hpp"
+#include "io/http/listening_sockets.hpp"
 #include "io/http/tcp_address.hpp"
 #include "io/system/user_only_windows.hpp"
 // iphlpapi.h comes after winsock2.h.
@@ -59,13 +59,6 @@ void add_sockets(ULONG family, std::uint16_t port, std::vector<ListeningSocket>&
   }
 }
 
-std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) {
-  std::vector<ListeningSocket> sockets;
-  if (has_v4) add_sockets<MIB_TCPTABLE_OWNER_MODULE>(AF_INET, port, sockets);
-  add_sockets<MIB_TCP6TABLE_OWNER_MODULE>(AF_INET6, port, sockets);
-  return sockets;
-}
-
 bool is_of_own_user(long pid) {
   const windows::Handle process(
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(pid)));
@@ -74,10 +67,11 @@ bool is_of_own_user(long pid) {
 
 }  // namespace
 
-ListenerId listener_at(const TcpAddress& address) {
-  const ip::address host = without_mapping(address.host);
-  if (!host.is_loopback()) return kNoListener;
-  return choose_listener(listening_sockets(address.port, host.is_v4()), host);
+std::vector<ListeningSocket> listening_sockets(std::uint16_t port, bool has_v4) {
+  std::vector<ListeningSocket> sockets;
+  if (has_v4) add_sockets<MIB_TCPTABLE_OWNER_MODULE>(AF_INET, port, sockets);
+  add_sockets<MIB_TCP6TABLE_OWNER_MODULE>(AF_INET6, port, sockets);
+  return sockets;
 }
 
 std::optional<long> pid_of(ListenerId listener) {
