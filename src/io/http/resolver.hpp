@@ -48,10 +48,11 @@ class Resolver {
     std::string reason;
   };
 
+  using Told = std::function<void(const Found&)>;
+
   /// `on_found` is called once, from the loop. It may destroy the resolver. The program ends at the
   /// latest when the limit has passed, even if the resolver is gone by then.
-  Resolver(EventLoop& loop, Options options, std::string host,
-           std::function<void(const Found&)> on_found);
+  Resolver(EventLoop& loop, Options options, std::string host, Told on_found);
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
   /// Nothing is called after that.
@@ -59,6 +60,11 @@ class Resolver {
 
  private:
   struct State;
+
+  /// Asks the system for a name that does not stand for itself. `told` is called from the loop. The
+  /// function that is returned may be empty; it gives the question up, which may still be answered.
+  static std::function<void()> ask(EventLoop& loop, const Options& options, const std::string& host,
+                                   Told told);
 
   std::shared_ptr<State> state_;
 };

@@ -12,7 +12,6 @@
 #include "core/base/ascii.hpp"
 #include "io/http/resolver.hpp"
 #include "io/http/resolver_names.hpp"
-#include "io/stream/timer.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/short_program.hpp"
 
@@ -61,6 +60,7 @@ std::string read_hosts(const std::string& file) {
 }
 
 HostAddresses addresses_in_file(const std::string& file, std::string_view name) {
+  if (name.ends_with('.')) name.remove_suffix(1);
   HostAddresses addresses;
   const std::string text = read_hosts(file);
   for (std::string_view rest = text; !rest.empty();) {
@@ -70,14 +70,6 @@ HostAddresses addresses_in_file(const std::string& file, std::string_view name) 
     if (names(line, name)) add_address(addresses, address_literal(address));
   }
   return addresses;
-}
-
-/// Addresses that are known without the program.
-HostAddresses known_addresses(const std::string& hosts_file, std::string_view name) {
-  HostAddresses addresses = addresses_of_name(name);
-  if (!addresses.empty()) return addresses;
-  if (name.ends_with('.')) name.remove_suffix(1);
-  return addresses_in_file(hosts_file, name);
 }
 
 /// `getent ahosts` prints a line for each address and each type of socket, with the address as its
@@ -92,51 +84,22 @@ HostAddresses addresses_in_output(std::string_view output) {
   return addresses;
 }
 
-}  // namespace
+/// A program that looks a name up.
+struct LookUp final : EventLoop::Reader, std::enable_shared_from_this<LookUp> {
+  LookUp(EventLoop& of, Milliseconds time, std::string name, Resolver::Told to)
+      : loop(of), limit(time), host(std::move(name)), told(std::move(to)) {}
 
-/// What is under way shares this object, and may outlast the resolver.
-struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
-  State(EventLoop& of, Options chosen, std::string name, std::function<void(const Found&)> told)
-      : loop(of),
-        options(std::move(chosen)),
-        host(std::move(name)),
-        on_found(std::move(told)),
-        timer(of, [this] { on_limit(); }) {}
-
-  void start() {
-    HostAddresses known = known_addresses(options.hosts_file, host);
-    if (!known.empty()) {
-      tell_soon({std::move(known), {}});
-    } else if (host.empty() || host.starts_with('-')) {
-      // The program would take it as an option.
-      tell_soon({{}, name_not_known(host)});
-    } else {
-      start_program();
-    }
-  }
-
-  void start_program() {
-    std::vector<std::string> words = options.command;
+  /// Returns why it cannot start.
+  std::string start(std::vector<std::string> words) {
     const std::string program = find_program(words.front());
-    if (program.empty()) {
-      tell_soon({{}, name_not_looked_up(host, "there is no program " + words.front())});
-      return;
-    }
-    // The time of the program starts later, so that it never ends before this one has passed.
-    deadline = SteadyClock::now() + options.limit;
+    if (program.empty()) return "there is no program " + words.front();
     words.push_back(host);
-    source = start_short_program(program, std::move(words), options.limit);
-    if (!source.is_open()) {
-      tell_soon({{}, name_not_looked_up(host, std::strerror(errno))});
-      return;
-    }
+    // The time of the program starts later, so that it never ends before this one has passed.
+    deadline = SteadyClock::now() + limit;
+    source = start_short_program(program, std::move(words), limit);
+    if (!source.is_open()) return std::strerror(errno);
     loop.watch(source.number(), *this);
-    timer.set(deadline);
-  }
-
-  void on_limit() {
-    const auto self = shared_from_this();
-    tell({{}, name_not_found(host, options.limit)});
+    return {};
   }
 
   Seen on_readable() override {
@@ -148,55 +111,50 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     output.append(piece.data(), std::min(size, limits::kLookupBytesMax - output.size()));
     if (size == 0 || output.size() == limits::kLookupBytesMax) {
       const auto self = shared_from_this();
-      tell(found_in_output());
+      told(found_in_output());
       return Seen::partly;
     }
     return size == piece.size() ? Seen::filled : Seen::partly;
   }
 
-  Found found_in_output() const {
+  Resolver::Found found_in_output() const {
     // The last line may have been cut.
     const std::size_t whole = output.rfind('\n') + 1;
     HostAddresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
     if (!addresses.empty()) return {std::move(addresses), {}};
-    return {{}, loop.now() < deadline ? name_not_known(host) : name_not_found(host, options.limit)};
+    return {{}, loop.now() < deadline ? name_not_known(host) : name_not_found(host, limit)};
   }
 
-  void tell_soon(Found found) {
-    loop.post([self = shared_from_this(), found = std::move(found)] { self->tell(found); });
-  }
-
-  void tell(const Found& found) {
-    if (is_over) return;
-    close();
-    on_found(found);
-  }
-
-  void close() {
-    is_over = true;
-    timer.cancel();
+  void stop() {
     loop.forget(*this);
     source.close();
   }
 
   EventLoop& loop;
-  Options options;
+  Milliseconds limit;
   std::string host;
-  std::function<void(const Found&)> on_found;
+  Resolver::Told told;
   FileDescriptor source;
   std::string output;
   SteadyClock::time_point deadline;
-  Timer timer;
-  bool is_over = false;
 };
 
-Resolver::Resolver(EventLoop& loop, Options options, std::string host,
-                   std::function<void(const Found&)> on_found)
-    : state_(
-          std::make_shared<State>(loop, std::move(options), std::move(host), std::move(on_found))) {
-  state_->start();
-}
+}  // namespace
 
-Resolver::~Resolver() { state_->close(); }
+std::function<void()> Resolver::ask(EventLoop& loop, const Options& options,
+                                    const std::string& host, Told told) {
+  Found found{addresses_in_file(options.hosts_file, host), {}};
+  if (found.addresses.empty() && host.starts_with('-')) {
+    // The program would take it as an option.
+    found.reason = name_not_known(host);
+  } else if (found.addresses.empty()) {
+    const auto program = std::make_shared<LookUp>(loop, options.limit, host, told);
+    const std::string problem = program->start(options.command);
+    if (problem.empty()) return [program] { program->stop(); };
+    found.reason = name_not_looked_up(host, problem);
+  }
+  loop.post([told = std::move(told), found = std::move(found)] { told(found); });
+  return {};
+}
 
 }  // namespace sitter
