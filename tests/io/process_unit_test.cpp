@@ -300,8 +300,9 @@ TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
   // An observer that is not the bridge adopts nothing, so the chain of parents does not lead to it.
   ProcessRecord nobody;
   nobody.pid = 0x7FFFFFF0;
-  ProcessUnit seen(child.pid(), ProcessUnit(child.pid(), 1).leader_start(), nobody, 1);
-  ProcessUnit unseen = seen;
+  const auto start = ProcessUnit(child.pid(), 1).leader_start();
+  ProcessUnit seen(child.pid(), start, nobody, 1);
+  ProcessUnit unseen(child.pid(), start, nobody, 1);
   seen.look({});
   kill(static_cast<pid_t>(child.pid()), SIGKILL);
   child.wait();

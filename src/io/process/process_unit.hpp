@@ -56,15 +56,12 @@ class ProcessUnit {
 
   /// For an observer: `adopter` is the process that started the leader.
   ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter, Generation gen);
+  ProcessUnit(ProcessUnit&&) = default;
+  ProcessUnit& operator=(ProcessUnit&&) = default;
 
-  ProcessUnit(const ProcessUnit& other);
-  ProcessUnit(ProcessUnit&&) noexcept;
-  ProcessUnit& operator=(ProcessUnit&&) noexcept;
-  ~ProcessUnit();
-
-  long leader() const;
-  std::uint64_t leader_start() const;
-  Generation gen() const;
+  long leader() const { return leader_; }
+  std::uint64_t leader_start() const { return leader_start_; }
+  Generation gen() const { return gen_; }
 
   /// The living members, with the leader first. `not_ours` are the other children of the adopter:
   /// leaders of other units, and the keeper. They and their descendants are left out.
@@ -82,7 +79,10 @@ class ProcessUnit {
  private:
   class State;
 
-  std::unique_ptr<State> state_;
+  long leader_;
+  std::uint64_t leader_start_;
+  Generation gen_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace sitter

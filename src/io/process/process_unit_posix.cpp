@@ -37,10 +37,6 @@ class ProcessUnit::State {
         adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
         gen_(gen) {}
 
-  long leader() const { return leader_; }
-  std::uint64_t leader_start() const { return leader_start_; }
-  Generation gen() const { return gen_; }
-
   std::vector<ProcessInfo> members(const std::vector<long>& not_ours);
   std::vector<Signalled> signal(UnitSignal signal, const std::vector<long>& not_ours);
   void look(const std::vector<long>& not_ours);
@@ -249,17 +245,10 @@ ProcessUnit::ProcessUnit(long leader, Generation gen)
 
 ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
                          Generation gen)
-    : state_(std::make_unique<State>(leader, leader_start, std::move(adopter), gen)) {}
-
-ProcessUnit::ProcessUnit(const ProcessUnit& other)
-    : state_(std::make_unique<State>(*other.state_)) {}
-ProcessUnit::ProcessUnit(ProcessUnit&&) noexcept = default;
-ProcessUnit& ProcessUnit::operator=(ProcessUnit&&) noexcept = default;
-ProcessUnit::~ProcessUnit() = default;
-
-long ProcessUnit::leader() const { return state_->leader(); }
-std::uint64_t ProcessUnit::leader_start() const { return state_->leader_start(); }
-Generation ProcessUnit::gen() const { return state_->gen(); }
+    : leader_(leader),
+      leader_start_(leader_start),
+      gen_(gen),
+      state_(std::make_shared<State>(leader, leader_start, std::move(adopter), gen)) {}
 
 std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
   return state_->members(not_ours);

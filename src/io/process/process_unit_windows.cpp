@@ -59,12 +59,9 @@ void send_break(long leader) {
 
 class ProcessUnit::State {
  public:
-  State(long leader, Generation gen, std::shared_ptr<UnitJob> job)
-      : leader_(leader), gen_(gen), job_(std::move(job)) {}
+  explicit State(long leader) : leader_(leader), job_(job_of(leader)) {}
 
-  long leader() const { return leader_; }
   std::uint64_t leader_start() const { return job_ ? job_->start : 0; }
-  Generation gen() const { return gen_; }
 
   std::vector<long> pids() const {
     if (!job_) return {};
@@ -98,25 +95,16 @@ class ProcessUnit::State {
 
  private:
   long leader_;
-  Generation gen_;
   /// Null if the leader was started by somebody else.
   std::shared_ptr<UnitJob> job_;
   bool is_killed_ = false;
 };
 
-ProcessUnit::ProcessUnit(long leader, Generation gen)
-    : state_(std::make_unique<State>(leader, gen, job_of(leader))) {}
+ProcessUnit::ProcessUnit(long leader, Generation gen) : ProcessUnit(leader, 0, {}, gen) {}
 ProcessUnit::ProcessUnit(long leader, std::uint64_t, ProcessRecord, Generation gen)
-    : ProcessUnit(leader, gen) {}
-ProcessUnit::ProcessUnit(const ProcessUnit& other)
-    : state_(std::make_unique<State>(*other.state_)) {}
-ProcessUnit::ProcessUnit(ProcessUnit&&) noexcept = default;
-ProcessUnit& ProcessUnit::operator=(ProcessUnit&&) noexcept = default;
-ProcessUnit::~ProcessUnit() = default;
-
-long ProcessUnit::leader() const { return state_->leader(); }
-std::uint64_t ProcessUnit::leader_start() const { return state_->leader_start(); }
-Generation ProcessUnit::gen() const { return state_->gen(); }
+    : leader_(leader), gen_(gen), state_(std::make_shared<State>(leader)) {
+  leader_start_ = state_->leader_start();
+}
 
 std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>&) {
   std::vector<ProcessInfo> members;
