@@ -50,27 +50,21 @@ while IFS= read -r message; do
 done
 )sh";
 
-constexpr std::string_view kList = "  tool list_notes \"Shows all notes\"\n";
-constexpr std::string_view kListAndSearch =
-    "  tool list_notes \"Shows all notes\"\n"
-    "  tool search_notes \"Finds notes\" query\n";
-constexpr std::string_view kListed = "list_notes() { cat notes.txt; }\n";
-constexpr std::string_view kSearched =
-    "list_notes() { cat notes.txt; }\n"
-    "search_notes() { grep -n \"$1\" notes.txt; }\n";
-
 }  // namespace
 
 StoryServer story_server() {
-  return {.words = {"--build", "sh -n notes.sh && install notes.sh notes", "--watch", "notes.sh",
-                    "--", "./notes"},
-          .source_file = "notes.sh",
-          .program_file = "notes",
-          .source = kServer,
-          .addition = {{kList, kListAndSearch}, {kListed, kSearched}},
-          .bug = {"grep -n", "gerp -in"},
-          .fix = {"gerp -in", "grep -in"},
-          .last_words = {"gerp", "not found"}};
+  return {
+      .words = {"--build", "sh -n notes.sh && install notes.sh notes", "--watch", "notes.sh", "--",
+                "./notes"},
+      .source_file = "notes.sh",
+      .program_file = "notes",
+      .source = kServer,
+      .addition = {{"all notes\"\n", "all notes\"\n  tool search_notes \"Finds notes\" query\n"},
+                   {"cat notes.txt; }\n",
+                    "cat notes.txt; }\nsearch_notes() { grep -n \"$1\" notes.txt; }\n"}},
+      .bug = {"grep -n", "gerp -in"},
+      .fix = {"gerp -in", "grep -in"},
+      .last_words = {"gerp", "not found"}};
 }
 
 }  // namespace sitter

@@ -51,18 +51,6 @@ while ($null -ne ($line = [Console]::In.ReadLine())) {
 }
 )ps";
 
-constexpr std::string_view kList = "  tool list_notes 'Shows all notes'\n";
-constexpr std::string_view kListAndSearch =
-    "  tool list_notes 'Shows all notes'\n"
-    "  tool search_notes 'Finds notes' query\n";
-constexpr std::string_view kListed = "function list_notes { Get-Content notes.txt }\n";
-constexpr std::string_view kSearched =
-    "function list_notes { Get-Content notes.txt }\n"
-    "function search_notes($query) {\n"
-    "  Select-String $query notes.txt -CaseSensitive | ForEach-Object { "
-    "\"$($_.LineNumber):$($_.Line)\" }\n"
-    "}\n";
-
 }  // namespace
 
 StoryServer story_server() {
@@ -72,7 +60,13 @@ StoryServer story_server() {
       .source_file = "notes.ps1",
       .program_file = "server.ps1",
       .source = kServer,
-      .addition = {{kList, kListAndSearch}, {kListed, kSearched}},
+      .addition = {{"all notes'\n", "all notes'\n  tool search_notes 'Finds notes' query\n"},
+                   {"Get-Content notes.txt }\n",
+                    "Get-Content notes.txt }\n"
+                    "function search_notes($query) {\n"
+                    "  Select-String $query notes.txt -CaseSensitive | ForEach-Object { "
+                    "\"$($_.LineNumber):$($_.Line)\" }\n"
+                    "}\n"}},
       .bug = {"Select-String $query notes.txt -CaseSensitive", "Slect-String $query notes.txt"},
       .fix = {"Slect-String", "Select-String"},
       // The rest of the message is in the language of the user.
