@@ -64,7 +64,7 @@ this_platform() {
   case $system in
     Linux) system=linux ;;
     Darwin) system=darwin ;;
-    MINGW* | MSYS* | CYGWIN*) system=win32 ;;
+    MINGW* | MSYS* | CYGWIN*) die "this is for Linux and macOS; for Windows, take the .zip from $releases/latest" ;;
   esac
   case $machine in
     x86_64 | amd64) machine=x64 ;;

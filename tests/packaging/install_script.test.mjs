@@ -234,20 +234,30 @@ test('a missing tool is named', async () => {
   await failsWith(/needs sha256sum or shasum/, [], { path: folderOfPrograms('curl') });
 });
 
+/** A folder of programs where this system is played. */
+function folderWithUname(system, machine) {
+  const folder = folderOfPrograms('curl', 'sha256sum');
+  rmSync(join(folder, 'uname'));
+  const uname = `#!/bin/sh\ncase $1 in -s) echo ${system} ;; -m) echo ${machine} ;; esac\n`;
+  writeFileSync(join(folder, 'uname'), uname, { mode: 0o755 });
+  return folder;
+}
+
+test('a shell on Windows is told of the archive for Windows', async () => {
+  const path = folderWithUname('MINGW64_NT-10.0', 'x86_64');
+  await failsWith(/this is for Linux and macOS; for Windows, take the \.zip from https:\S+\/releases\/latest\n/, [], { path });
+});
+
 for (const [system, machine, name, translated = '0'] of [
   ['Linux', 'riscv64', 'linux-riscv64'],
   ['FreeBSD', 'amd64', 'FreeBSD-x64'],
-  ['MINGW64_NT-10.0', 'x86_64', 'win32-x64'],
   ['Darwin', 'arm64', 'darwin-arm64'],
   ['Darwin', 'x86_64', 'darwin-x64'],
   ['Darwin', 'x86_64', 'darwin-arm64', '1'],
 ]) {
   const underRosetta = translated === '1' ? ', under Rosetta' : '';
   test(`a system without a program is named: ${name}${underRosetta}`, async () => {
-    const folder = folderOfPrograms('curl', 'sha256sum');
-    rmSync(join(folder, 'uname'));
-    const uname = `#!/bin/sh\ncase $1 in -s) echo ${system} ;; -m) echo ${machine} ;; esac\n`;
-    writeFileSync(join(folder, 'uname'), uname, { mode: 0o755 });
+    const folder = folderWithUname(system, machine);
     writeFileSync(join(folder, 'sysctl'), `#!/bin/sh\necho ${translated}\n`, { mode: 0o755 });
     await failsWith(new RegExp(`no program for ${name}, only for plan9-mips, ${platform}\n`), [], { path: folder });
   });

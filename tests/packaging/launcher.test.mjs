@@ -21,7 +21,11 @@ import { describe, test } from 'node:test';
 import { projectDir } from '../real/support/documents.mjs';
 
 const version = '1.2.3';
-const platforms = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
+const platforms = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64'];
+
+/** What plays the program of this platform. A program for Windows begins with MZ; this one is a script all the same. */
+const beginOf = (platform) => (platform === 'win32-x64' ? 'MZ=\n' : '#!/bin/sh\n');
+const fileOf = (platform) => (platform === 'win32-x64' ? 'bin/mcp-sitter.exe' : 'bin/mcp-sitter');
 
 /** A node_modules with the command and these platform packages. Each of their programs prints its platform. */
 class Installation {
@@ -48,21 +52,25 @@ class Installation {
   install(platform, its = version) {
     const name = `@mcp-sitter/${platform}`;
     this.write(`${name}/package.json`, JSON.stringify({ name, version: its }));
-    this.write(`${name}/bin/mcp-sitter`, `#!/bin/sh\necho program for ${platform} "$@"\n`, 0o755);
+    const text = `${beginOf(platform)}echo program for ${platform} "$@"\n`;
+    this.write(`${name}/${fileOf(platform)}`, text, 0o755);
   }
 
   get launcher() {
     return this.path('mcp-sitter-native/bin/mcp-sitter.mjs');
   }
 
-  /** The words that start the command on this platform. `versions` plays a package manager, `stays` an older Node.js. */
-  command(platform, { words = [], versions = {}, stays = false, launcher = this.launcher } = {}) {
+  /**
+   * The words that start the command on this platform. `versions` plays a package manager, `stays` an older Node.js.
+   * `first` is code that runs before the command.
+   */
+  command(platform, { words = [], versions = {}, stays = false, launcher = this.launcher, first = '' } = {}) {
     const [os, cpu] = platform.split('-');
     const played = { platform: os, arch: cpu, versions: { ...process.versions, ...versions } };
     if (stays) played.execve = null;
     const properties = Object.entries(played).map(([name, value]) => [name, { value }]);
     const playing = `Object.defineProperties(process, ${JSON.stringify(Object.fromEntries(properties))})`;
-    return ['--import', `data:text/javascript,${encodeURIComponent(playing)}`, launcher, ...words];
+    return ['--import', `data:text/javascript,${encodeURIComponent(`${playing};${first}`)}`, launcher, ...words];
   }
 
   /** Runs the command on this platform. */
@@ -108,6 +116,11 @@ test('the package of this platform has the program', (t) => {
   const installation = new Installation(t, 'linux-arm64', 'linux-x64');
   assert.deepEqual(installation.run('linux-x64', { words: ['--where'] }), runs('linux-x64', '--where'));
   assert.deepEqual(installation.run('linux-arm64'), runs('linux-arm64'));
+});
+
+test('the package for Windows has a program of another name', (t) => {
+  const installation = new Installation(t, 'linux-x64', 'win32-x64');
+  assert.deepEqual(installation.run('win32-x64', { words: ['--where'] }), runs('win32-x64', '--where'));
 });
 
 // The package managers: how the command recognises each of them, and the words for it.
@@ -167,8 +180,8 @@ for (const [name, { folder = '', versions, omits, installs, shares }] of Object.
 
 test('a system without a program is named, and those that have one', (t) => {
   new Installation(t, 'linux-x64').refuses(
-    'win32-x64',
-    /no program for win32-x64 yet, only for linux-x64, linux-arm64, darwin-arm64, darwin-x64\./,
+    'freebsd-x64',
+    /no program for freebsd-x64 yet, only for linux-x64, linux-arm64, darwin-arm64, darwin-x64, win32-x64\./,
   );
 });
 
@@ -284,6 +297,11 @@ describe('a file that the system cannot start is refused', () => {
     ['a program for Linux', elf(), 'is for another system', 'darwin-x64'],
     ['the begin of a program for macOS', machO(x64).subarray(0, 8), 'is cut off', 'darwin-x64'],
     ['a program for Apple silicon', machO(arm64), 'is for another processor', 'darwin-x64'],
+    ['a program for Windows', 'MZ', 'is for another system'],
+    ['a program for Windows, on macOS', 'MZ', 'is for another system', 'darwin-x64'],
+    ['a program for Linux, on Windows', elf(), 'is for another system', 'win32-x64'],
+    ['a program for macOS, on Windows', machO(x64), 'is for another system', 'win32-x64'],
+    ['a script, on Windows', '#!/bin/sh\n', 'is not a program', 'win32-x64'],
     ['a script without an interpreter', '#! \n', 'is not a program'],
     ['a script of a missing interpreter', '#!/no/sh -e\n', 'needs an interpreter that does not exist'],
     ['a script with the line ends of Windows', '#!/bin/sh\r\n', 'needs an interpreter that does not exist'],
@@ -292,7 +310,7 @@ describe('a file that the system cannot start is refused', () => {
   for (const [name, text, what, platform = 'linux-x64'] of files) {
     test(name, (t) => {
       const installation = new Installation(t, platform);
-      const path = installation.write(`@mcp-sitter/${platform}/bin/mcp-sitter`, text, 0o755);
+      const path = installation.write(`@mcp-sitter/${platform}/${fileOf(platform)}`, text, 0o755);
       for (const stays of [true, false]) {
         const sentence = new RegExp(`the program ${path} ${what}; install mcp-sitter-native again`);
         installation.refuses(platform, sentence, { stays });
@@ -322,10 +340,11 @@ test('a program of this system runs', (t) => {
 
 describe('Node.js without process.execve', () => {
   /** Starts the command with this program. The program says so when it is up. */
-  async function starts(t, program) {
-    const installation = new Installation(t, 'linux-x64');
-    installation.write('@mcp-sitter/linux-x64/bin/mcp-sitter', `#!/bin/sh\n${program}\n`, 0o755);
-    const child = spawn(process.execPath, installation.command('linux-x64', { stays: true }), {
+  async function starts(t, program, platform = 'linux-x64', first = '') {
+    const installation = new Installation(t, platform);
+    const text = `${beginOf(platform)}${program}\n`;
+    installation.write(`@mcp-sitter/${platform}/${fileOf(platform)}`, text, 0o755);
+    const child = spawn(process.execPath, installation.command(platform, { stays: true, first }), {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const ended = once(child, 'exit');
@@ -337,6 +356,20 @@ describe('Node.js without process.execve', () => {
     test(`passes ${signal} on`, async (t) => {
       const { child, ended } = await starts(t, `trap 'exit 42' ${signal.slice(3)}; echo up; read -r line`);
       child.kill(signal);
+      assert.deepEqual(await ended, [42, null]);
+    });
+  }
+
+  // There the console tells the program too, and Node.js could only terminate it.
+  for (const signal of ['SIGHUP', 'SIGINT']) {
+    test(`leaves ${signal} to the program on Windows, and ends with its exit code`, async (t) => {
+      const counts = `setImmediate(() => console.log('handlers', process.listenerCount('${signal}')))`;
+      const first = `process.on('${signal}', () => ${counts})`;
+      const { child, ended } = await starts(t, 'echo up; read -r line; exit 42', 'win32-x64', first);
+      child.kill(signal);
+      const [said] = await once(child.stdout, 'data');
+      assert.equal(said.toString(), 'handlers 2\n');
+      child.stdin.end('\n');
       assert.deepEqual(await ended, [42, null]);
     });
   }

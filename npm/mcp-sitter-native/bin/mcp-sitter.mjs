@@ -13,6 +13,7 @@ const { name: ownName, version, optionalDependencies: programs } = require('../p
 const variable = 'MCP_SITTER_BINARY';
 const launcher = realpathSync(fileURLToPath(import.meta.url));
 const manager = packageManager();
+const isWindows = process.platform === 'win32';
 const again = `again, as with ${manager.installs}`;
 
 /**
@@ -89,11 +90,13 @@ function wrongWith(path) {
   const wrong = wrongWithFile(path);
   if (wrong) return wrong;
   const begin = beginOf(path);
-  if (begin.toString('latin1', 0, 2) === '#!') return wrongWithScript(begin);
+  // Windows itself says what is wrong with one of its programs, and starts no script.
+  if (begin.toString('latin1', 0, 2) === 'MZ') return isWindows ? undefined : 'is for another system';
+  if (begin.toString('latin1', 0, 2) === '#!' && !isWindows) return wrongWithScript(begin);
   const isMac = process.platform === 'darwin';
   switch (begin.toString('hex', 0, 4)) {
     case '7f454c46':
-      return isMac ? 'is for another system' : wrongWithElf(begin, path);
+      return isMac || isWindows ? 'is for another system' : wrongWithElf(begin, path);
     case 'cffaedfe':
       return isMac ? wrongWithMachO(begin) : 'is for another system';
     case 'cafebabe':
@@ -166,7 +169,8 @@ function installedProgram() {
   if (found !== version) {
     fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both ${again}.`);
   }
-  const path = join(dirname(require.resolve(`${name}/package.json`)), 'bin/mcp-sitter');
+  const file = isWindows ? 'bin/mcp-sitter.exe' : 'bin/mcp-sitter';
+  const path = join(dirname(require.resolve(`${name}/package.json`)), file);
   const wrong = wrongWith(path);
   if (wrong) fail(`the program ${path} ${wrong}; install ${ownName} ${again}.`);
   return path;
@@ -174,9 +178,13 @@ function installedProgram() {
 
 // This process stays between the client and the program, and neither of them should notice it.
 function run(program, words) {
-  // Install the handlers first: without a handler, a signal would end this process and leave the program running.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']) {
-    process.on(signal, () => child.kill(signal));
+  // Install the handlers first: without a handler, a signal would end this process and leave the program running. The
+  // console of Windows tells both processes of Ctrl-C, Ctrl-Break and its end, and `kill` would terminate the program.
+  const signals = isWindows
+    ? ['SIGHUP', 'SIGINT', 'SIGBREAK']
+    : ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGALRM'];
+  for (const signal of signals) {
+    process.on(signal, () => isWindows || child.kill(signal));
   }
   const child = spawn(program, words, { stdio: 'inherit', windowsHide: true });
   child.on('error', failToRun);
@@ -198,7 +206,7 @@ function failToRun(error) {
 const program = process.env[variable] ? namedProgram() : installedProgram();
 const words = process.argv.slice(2);
 try {
-  if (process.execve && process.platform !== 'win32') {
+  if (process.execve && !isWindows) {
     process.execve(program, [program, ...words], process.env);
   } else {
     run(program, words);
