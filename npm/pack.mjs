@@ -1,7 +1,7 @@
 // Packs programs that are built already: node npm/pack.mjs [--all] [--out FOLDER] [PLATFORM=BINARY...]. Without a
 // binary, it takes the release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go
-// to build/package or to another folder; what an earlier run has left there is removed. With --all, a supported platform
-// without a binary is an error.
+// to build/package or to another folder; what an earlier run has left there is removed. With --all, a platform without a
+// binary is an error.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { projectVersion, root } from '../packaging/version.mjs';
-import { archiveOf } from './archive.mjs';
+import { tarOf, zipOf } from './archive.mjs';
 import { Binary } from './binary.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -46,6 +46,9 @@ function refuse(sentence) {
   throw new Refusal(sentence);
 }
 
+const isWindows = (platform) => platforms[platform].os === 'win32';
+const programName = (platform) => (isWindows(platform) ? 'mcp-sitter.exe' : 'mcp-sitter');
+
 function put(path, bytes, mode) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, bytes, { mode });
@@ -57,20 +60,10 @@ function givenBinaries(words) {
     const [, platform, path] = word.match(/^([^=]+)=(.+)$/) ?? refuse(`'${word}' is not PLATFORM=BINARY`);
     const names = Object.keys(platforms);
     if (!names.includes(platform)) refuse(`there is no platform '${platform}', only ${names.join(', ')}`);
-    if (platforms[platform].status === 'planned') refuse(`${platform} is planned, and nothing runs there yet: leave it out`);
     if (given[platform]) refuse(`two binaries were given for ${platform}: leave out one of them`);
     given[platform] = resolve(path);
   }
   return given;
-}
-
-function notPacked(given) {
-  const missing = Object.keys(platforms).filter((platform) => !given[platform]);
-  const reasons = { supported: 'no binary was given', planned: 'planned' };
-  return Object.entries(reasons).flatMap(([status, reason]) => {
-    const names = missing.filter((platform) => platforms[platform].status === status);
-    return names.length ? [`${names.join(', ')} (${reason})`] : [];
-  });
 }
 
 /** What the program for this machine writes when it runs with these words. */
@@ -103,11 +96,12 @@ function checked(platform, path) {
 function putProgram(platform, path, { hasSymbols }, target) {
   mkdirSync(dirname(target), { recursive: true });
   if (hasSymbols) {
-    const triple = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }[platforms[platform].cpu];
-    const objcopy = platform === host ? 'objcopy' : `${triple}objcopy`;
+    const triples = { 'linux-x64': 'x86_64-linux-gnu', 'linux-arm64': 'aarch64-linux-gnu', 'win32-x64': 'x86_64-w64-mingw32' };
+    const objcopy = platform === host ? 'objcopy' : `${triples[platform]}-objcopy`;
     try {
       execFileSync(objcopy, ['--only-keep-debug', path, join(out, `mcp-sitter-${version}-${platform}.debug`)]);
-      execFileSync(objcopy, ['--strip-all', path, target]);
+      // A program for Windows has the date of its link, which would become that of now.
+      execFileSync(objcopy, ['--strip-all', '--preserve-dates', path, target]);
     } catch (error) {
       refuse(`${objcopy} cannot take the symbols out of ${path}: ${error.message}; install binutils for ${platform}`);
     }
@@ -141,11 +135,13 @@ function packWithNpm(folder, change) {
 function packPlatform(platform, program, legal) {
   const { os, cpu, system } = platforms[platform];
   const folder = join(out, 'npm', platform);
-  const filled = (text) => text.replaceAll('PLATFORM', platform).replaceAll('SYSTEM', system);
+  const file = `bin/${programName(platform)}`;
+  const words = { PLATFORM: platform, SYSTEM: system, PROGRAM: file };
+  const filled = (text) => text.replaceAll(/PLATFORM|SYSTEM|PROGRAM/g, (word) => words[word]);
   for (const name of ['package.json', 'README.md']) {
     put(join(folder, name), filled(readFileSync(join(here, 'platform', name), 'utf8')));
   }
-  put(join(folder, 'bin/mcp-sitter'), readFileSync(program), 0o755);
+  put(join(folder, file), readFileSync(program), 0o755);
   put(join(folder, notices), legal);
   packWithNpm(folder, (manifest) => ({ ...manifest, os: [os], cpu: [cpu] }));
 }
@@ -164,15 +160,19 @@ function packArchive(platform, program, legal, share) {
   const name = `mcp-sitter-${version}-${platform}`;
   const stage = join(out, 'stage');
   const folder = join(stage, name);
-  put(join(folder, 'bin/mcp-sitter'), readFileSync(program), 0o755);
+  put(join(folder, 'bin', programName(platform)), readFileSync(program), 0o755);
   put(join(folder, notices), legal);
   for (const file of ['LICENSE', 'README.md']) cpSync(join(root, file), join(folder, file));
-  for (const [file, text] of share) put(join(folder, file), text);
-  writeFileSync(join(out, `${name}.tar.gz`), archiveOf(stage, name));
+  if (isWindows(platform)) {
+    writeFileSync(join(out, `${name}.zip`), zipOf(stage, name));
+  } else {
+    for (const [file, text] of share) put(join(folder, file), text);
+    writeFileSync(join(out, `${name}.tar.gz`), tarOf(stage, name));
+  }
 }
 
 function writeSums() {
-  const names = readdirSync(out).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort();
+  const names = readdirSync(out).filter((name) => /\.(tgz|tar\.gz|zip)$/.test(name)).sort();
   const sum = (name) => createHash('sha256').update(readFileSync(join(out, name))).digest('hex');
   writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
 }
@@ -206,9 +206,9 @@ function pack() {
   // npm packs files with the modes that they have.
   process.umask(0o022);
   const given = givenBinaries(positionals.length ? positionals : [`${host}=${ownBuild}`]);
-  const missing = notPacked(given);
-  const isComplete = missing.every((each) => each.endsWith('(planned)'));
-  if (options.all && !isComplete) refuse(`not packed: ${missing.join('; ')}`);
+  const missing = Object.keys(platforms).filter((platform) => !given[platform]);
+  const notPacked = `not packed: ${missing.join(', ')} (no binary was given)`;
+  if (options.all && missing.length) refuse(notPacked);
   const writer = writerOfPages(given);
   const inputs = Object.entries(given).map(([platform, path]) => {
     return { platform, path, binary: checked(platform, path), legal: noticesFor(path) };
@@ -217,7 +217,7 @@ function pack() {
   const share = Object.entries(pages).map(([name, page]) => [name, saidBy(writer, page)]);
   clearOut(inputs);
   const programs = inputs.map(({ platform, path, binary, legal }) => {
-    const program = join(out, 'programs', platform, 'mcp-sitter');
+    const program = join(out, 'programs', platform, programName(platform));
     putProgram(platform, path, binary, program);
     return { platform, program, legal };
   });
@@ -227,7 +227,7 @@ function pack() {
   }
   packUmbrella(given, share);
   writeSums();
-  if (missing.length) console.log(`not packed: ${missing.join('; ')}`);
+  if (missing.length) console.log(notPacked);
 }
 
 try {

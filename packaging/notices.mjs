@@ -9,7 +9,7 @@ import { sourceLicence } from './source_licence.mjs';
 import { root } from './version.mjs';
 
 const build = resolve(process.argv[2] ?? 'build/release');
-const target = 'bin/mcp-sitter';
+const target = existsSync(join(build, 'bin/mcp-sitter.exe')) ? 'bin/mcp-sitter.exe' : 'bin/mcp-sitter';
 
 function outputOf(command, words) {
   return execFileSync(command, words, { cwd: build, encoding: 'utf8', maxBuffer: 2 ** 28 });
@@ -19,7 +19,7 @@ const below = (folder, path) => !relative(folder, path).startsWith('..');
 
 /** Every file that was included when the objects of the program were compiled. */
 function includedFiles() {
-  const objects = outputOf('ninja', ['-t', 'inputs', target]).split('\n').filter((name) => name.endsWith('.o'));
+  const objects = outputOf('ninja', ['-t', 'inputs', target]).split('\n').filter((name) => /\.(o|obj)$/.test(name));
   return outputOf('ninja', ['-t', 'deps', ...objects])
     .split('\n')
     .filter((line) => line.startsWith(' '))

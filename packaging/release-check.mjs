@@ -50,21 +50,15 @@ function workingTree() {
   return 'nothing is changed';
 }
 
-/** The systems for which there is a package. */
-function supportedPlatforms() {
-  const all = readJson('npm/platforms.json');
-  return Object.keys(all).filter((name) => all[name].status === 'supported');
-}
-
 function platforms(version) {
   const all = readJson('npm/platforms.json');
-  const supported = supportedPlatforms();
+  const names = Object.keys(all);
   const hasProgram = (name) => all[name].runner || packed().includes(`mcp-sitter-${name}-${version}.tgz`);
-  const left = supported.filter((name) => !hasProgram(name));
+  const left = names.filter((name) => !hasProgram(name));
   if (left.length > 0) {
     missing(`nothing builds ${left.join(', ')}: add a runner to npm/platforms.json, or pack a binary`);
   }
-  return supported.join(', ');
+  return names.join(', ');
 }
 
 function packages() {
@@ -103,9 +97,13 @@ function documents() {
 
 function notices() {
   read('packaging/notices.mjs');
-  for (const name of packed().filter((each) => each.endsWith('.tar.gz'))) {
-    const files = execFileSync('tar', ['-tzf', path(`build/package/${name}`)], { encoding: 'utf8' });
-    if (!/\/THIRD-PARTY-NOTICES\.txt$/m.test(files)) {
+  // The names in a .zip are not compressed.
+  const namesIn = (name) =>
+    name.endsWith('.zip')
+      ? readFileSync(path(`build/package/${name}`), 'latin1')
+      : execFileSync('tar', ['-tzf', path(`build/package/${name}`)], { encoding: 'utf8' });
+  for (const name of packed().filter((each) => /\.(tar\.gz|zip)$/.test(each))) {
+    if (!namesIn(name).includes('/THIRD-PARTY-NOTICES.txt')) {
       missing(`build/package/${name} has no THIRD-PARTY-NOTICES.txt: pack it again`);
     }
   }
@@ -119,7 +117,7 @@ async function workflows() {
 }
 
 async function registry(version) {
-  const names = [umbrella, ...supportedPlatforms().map((platform) => `@mcp-sitter/${platform}`)];
+  const names = [umbrella, ...Object.keys(readJson('npm/platforms.json')).map((platform) => `@mcp-sitter/${platform}`)];
   const sums = await Promise.all(names.map((name) => publishedIntegrity(name, version)));
   const published = names.filter((_, index) => sums[index] !== undefined);
   if (published.includes(umbrella)) {

@@ -1,5 +1,5 @@
-// Installs the packed packages of a folder as a user would, once with npm and once with install.sh, and plays a session
-// through each: node packaging/try_packages.mjs FOLDER. Only the caches of npm stay behind.
+// Installs the packed packages of a folder as a user would, once with npm and once with install.sh, on Windows from the
+// .zip, and plays a session through each: node packaging/try_packages.mjs FOLDER. Only the caches of npm stay behind.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -18,6 +18,7 @@ if (process.argv.length !== 3) {
 const folder = resolve(process.argv[2]);
 const version = projectVersion();
 const platform = `${process.platform}-${process.arch}`;
+const isWindows = process.platform === 'win32';
 const place = mkdtempSync(join(tmpdir(), 'sitter-try-'));
 
 function packed(name) {
@@ -25,12 +26,22 @@ function packed(name) {
   return join(folder, name);
 }
 
+/** Installs with npm, and returns the command that starts the program. */
 async function installWithNpm(prefix) {
   const packages = [`mcp-sitter-native-${version}.tgz`, `mcp-sitter-${platform}-${version}.tgz`].map(packed);
   // The packages for other platforms are not published yet. Offline, npm leaves them out.
   const words = ['install', '--global', '--offline', '--no-audit', '--no-fund', '--prefix', prefix, ...packages];
-  await run('npm', words);
-  return join(prefix, 'bin/mcp-sitter');
+  // There, npm is a batch file.
+  await run('npm', words, { shell: isWindows });
+  if (isWindows) return [process.execPath, join(prefix, 'node_modules/mcp-sitter-native/bin/mcp-sitter.mjs')];
+  return [join(prefix, 'bin/mcp-sitter')];
+}
+
+async function installFromZip(prefix) {
+  const name = `mcp-sitter-${version}-${platform}`;
+  const command = `Expand-Archive -LiteralPath '${packed(`${name}.zip`)}' -DestinationPath '${prefix}'`;
+  await run('powershell', ['-NoProfile', '-Command', command]);
+  return [join(prefix, name, 'bin/mcp-sitter.exe')];
 }
 
 async function installWithScript(prefix) {
@@ -46,12 +57,14 @@ async function installWithScript(prefix) {
   } finally {
     server.close();
   }
-  return join(prefix, 'bin/mcp-sitter');
+  return [join(prefix, 'bin/mcp-sitter')];
 }
 
 try {
-  for (const [name, install] of Object.entries({ npm: installWithNpm, 'install.sh': installWithScript })) {
-    const told = await playSession(await install(join(place, name)));
+  const other = isWindows ? { zip: installFromZip } : { 'install.sh': installWithScript };
+  for (const [name, install] of Object.entries({ npm: installWithNpm, ...other })) {
+    const [command, ...words] = await install(join(place, name));
+    const told = await playSession(command, words);
     console.log(`${platform}, installed with ${name}: ${told}`);
   }
 } catch (error) {

