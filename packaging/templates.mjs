@@ -1,5 +1,5 @@
-// Fills the Homebrew formula and the PKGBUILD of packaging/templates for the archives of a folder, whose sums are in
-// SHA256SUMS there, and writes them into the folder: node packaging/templates.mjs FOLDER.
+// Fills what packaging/templates has for Homebrew, Arch Linux, winget and Scoop. It is about the archives of a folder, whose
+// sums are in SHA256SUMS there, and goes into the folder: node packaging/templates.mjs FOLDER.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectVersion, root } from './version.mjs';
@@ -20,7 +20,7 @@ const sums = Object.fromEntries(
 );
 
 function sumFor(platform) {
-  const archive = `mcp-sitter-${version}-${platform}.tar.gz`;
+  const archive = `mcp-sitter-${version}-${platform}.${platform.startsWith('win32') ? 'zip' : 'tar.gz'}`;
   if (sums[archive] === undefined) {
     console.error(`templates: ${folder}/SHA256SUMS has no ${archive}; pack the programs of all platforms`);
     process.exit(1);

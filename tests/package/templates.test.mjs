@@ -1,30 +1,41 @@
-// The Homebrew formula and the PKGBUILD, filled for small archives of the shape of the real ones.
+// What is filled for Homebrew, Arch Linux, winget and Scoop, for small archives of the shape of the real ones.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { zipOf } from '../../npm/archive.mjs';
 import { projectVersion } from '../../packaging/version.mjs';
 import { projectDir } from '../real/support/documents.mjs';
 import { documents, packArchive, placed, sums } from '../packaging/release_folder.mjs';
+import { faultsIn, ruled } from './published_rules.mjs';
 
 const version = projectVersion();
 const platforms = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
 let folder;
 
 const fill = () => spawnSync(process.execPath, [join(projectDir, 'packaging/templates.mjs'), folder], { encoding: 'utf8' });
-const archiveOf = (platform) => `mcp-sitter-${version}-${platform}.tar.gz`;
+const archiveOf = (platform) => `mcp-sitter-${version}-${platform}.${platform === 'win32-x64' ? 'zip' : 'tar.gz'}`;
 const sumOf = (platform) => sums(folder, [archiveOf(platform)]).split(' ')[0];
 const addressOf = (platform) =>
   `https://github.com/mcp-sitter/mcp-sitter/releases/download/v${version}/${archiveOf(platform)}`;
+
+function archiveForWindows() {
+  const name = `mcp-sitter-${version}-win32-x64`;
+  mkdirSync(join(folder, name, 'bin'), { recursive: true });
+  writeFileSync(join(folder, name, 'bin/mcp-sitter.exe'), '');
+  return zipOf(folder, name);
+}
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'sitter-templates-'));
   // So that another user than root can build in it.
   chmodSync(folder, 0o777);
   const names = platforms.map((platform) => packArchive(folder, version, platform));
-  writeFileSync(join(folder, 'SHA256SUMS'), sums(folder, names));
+  writeFileSync(join(folder, archiveOf('win32-x64')), archiveForWindows());
+  writeFileSync(join(folder, 'SHA256SUMS'), sums(folder, [...names, archiveOf('win32-x64')]));
   const { status, stderr } = fill();
   assert.equal(status, 0, stderr);
 });
@@ -102,6 +113,48 @@ test('the PKGBUILD installs all files of an archive', () => {
   assert.deepEqual(files.sort(), expected.sort());
   const program = execFileSync(join(target, 'usr/bin/mcp-sitter'), ['--version'], { encoding: 'utf8' });
   assert.equal(program, `mcp-sitter ${version}\n`);
+});
+
+describe('for Windows', () => {
+  const textOf = (file) => readFileSync(join(folder, file), 'utf8');
+  const parsed = (file) => {
+    if (file.endsWith('.json')) return JSON.parse(textOf(file));
+    return createRequire(join(projectDir, 'packaging/lint/package.json'))('yaml').parse(textOf(file));
+  };
+  const packed = () => execFileSync('unzip', ['-Z1', join(folder, archiveOf('win32-x64'))], { encoding: 'utf8' }).split('\n');
+
+  for (const file of ruled) {
+    test(`${file} keeps the rules of its schema, which find a fault`, () => {
+      const manifest = parsed(file);
+      assert.equal(faultsIn(file, manifest), '');
+      assert.equal(manifest.PackageVersion ?? manifest.version, version);
+      for (const key of Object.keys(manifest)) {
+        const { [key]: left, ...others } = manifest;
+        assert.match(faultsIn(file, others), new RegExp(`must have required property '${key}'`), `without ${key}`);
+      }
+      assert.match(faultsIn(file, { ...manifest, other: 1 }), /must NOT have additional properties/);
+    });
+  }
+
+  test('winget gets the archive and the place of the program in it', () => {
+    const { Installers, NestedInstallerFiles } = parsed('mcp-sitter.mcp-sitter.installer.yaml');
+    assert.deepEqual(Installers, [
+      { Architecture: 'x64', InstallerUrl: addressOf('win32-x64'), InstallerSha256: sumOf('win32-x64') },
+    ]);
+    assert.ok(packed().includes(NestedInstallerFiles[0].RelativeFilePath.replaceAll('\\', '/')));
+  });
+
+  test('the three files of winget name one package', () => {
+    const names = ruled.filter((file) => file.endsWith('.yaml')).map((file) => parsed(file).PackageIdentifier);
+    assert.deepEqual([...new Set(names)], ['mcp-sitter.mcp-sitter']);
+  });
+
+  test('Scoop gets the archive and the place of the program in it', () => {
+    const { architecture, bin } = parsed('mcp-sitter.json');
+    const { url, hash, extract_dir: folderIn } = architecture['64bit'];
+    assert.deepEqual([url, hash], [addressOf('win32-x64'), sumOf('win32-x64')]);
+    assert.ok(packed().includes(`${folderIn}/${bin.replaceAll('\\', '/')}`));
+  });
 });
 
 test('a missing archive is named', () => {
