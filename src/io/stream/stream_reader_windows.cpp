@@ -29,13 +29,14 @@ struct StreamReader::State final : std::enable_shared_from_this<State> {
     if (is_reading || is_paused || is_held || !transfer) return;
     is_reading = true;
     transfer->read(bytes, [self = shared_from_this()](bool is_open, std::size_t count) {
-      self->is_reading = false;
       self->on_read(is_open, count);
     });
   }
 
   void on_read(bool is_open, std::size_t count) {
     deliver({bytes.data(), count});
+    // An event may end a pause, and the bytes must stay as they are until all are delivered.
+    is_reading = false;
     if (!transfer) return;
     if (is_open) {
       read_next();
