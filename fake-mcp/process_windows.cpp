@@ -2,7 +2,6 @@
 // windows.h comes before all other headers of the system.
 #include <fcntl.h>
 #include <io.h>
-#include <shellapi.h>
 #include <tlhelp32.h>
 
 #include <algorithm>
@@ -13,6 +12,9 @@
 #include <utility>
 
 #include "process.hpp"
+
+/// Of the C runtime; no header declares it (__wgetmainargs).
+extern "C" int __cdecl __wgetmainargs(int*, wchar_t***, wchar_t***, int, int*);
 
 namespace sitter::fake {
 namespace {
@@ -102,12 +104,16 @@ void prepare_process() {
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
 }
 
+// A quote that is doubled within quotes does not end them for the C runtime, as it does for
+// CommandLineToArgvW.
 std::vector<std::string> arguments(int, char**) {
-  std::vector<std::string> words;
   int count = 0;
-  LPWSTR* const wide_words = CommandLineToArgvW(GetCommandLineW(), &count);
+  int no_new_mode = 0;
+  wchar_t** wide_words = nullptr;
+  wchar_t** environment = nullptr;
+  __wgetmainargs(&count, &wide_words, &environment, 0, &no_new_mode);
+  std::vector<std::string> words;
   for (int at = 0; at < count; ++at) words.push_back(utf8(wide_words[at]));
-  LocalFree(wide_words);
   return words;
 }
 
