@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/paths.hpp"
 #include "io/control/control_client.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/files/binary_info.hpp"
@@ -13,10 +14,13 @@
 #include "io/files/era_cache.hpp"
 #include "io/process/image_sweep.hpp"
 #include "io/process/launch.hpp"
+#include "io/process/launch_system.hpp"
 #include "io/process/reaper.hpp"
 #include "io/process/runners.hpp"
 #include "io/process/system_signals.hpp"
 #include "io/stream/event_loop.hpp"
+#include "io/system/file_facts.hpp"
+#include "io/system/path_style.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -26,9 +30,11 @@ UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
-bool is_below(const std::string& file, const std::string& folder) {
-  return file.size() > folder.size() && file.starts_with(folder) &&
-         (folder.ends_with('/') || file[folder.size()] == '/');
+/// The file is given by its real path.
+bool is_in(const std::string& folder, const std::string& file) {
+  std::string real = real_path(folder);
+  if (real.ends_with('/')) real.pop_back();
+  return !real.empty() && is_at_or_below(file, real, kPathStyle);
 }
 
 /// Moves a run to a directory that is relative to its own. The files of the tool itself are still
@@ -40,7 +46,7 @@ void move_to(const std::string& directory, LaunchRequest& request) {
     const auto file = std::filesystem::absolute(own / word, error);
     if (!error) word = file.generic_string();
   };
-  if (request.command.find('/') != std::string::npos) keep(request.command);
+  if (names_folder(request.command)) keep(request.command);
   for (std::string& word : request.arguments) {
     std::error_code ignored;  // what cannot be looked at is no file
     if (!word.starts_with('-') && std::filesystem::is_regular_file(own / word, ignored)) keep(word);
@@ -87,7 +93,7 @@ std::optional<Fact> Children::carry_out(const order::StartBuild& order, WallTime
 /// Returns what is to be told about it, in lines.
 std::string Children::put_files_aside() {
   std::string problems;
-  if (!parts_.build.puts_files_aside) return problems;
+  if (!parts_.build.puts_files_aside || !locks_files()) return problems;
   const PlannedLaunch planned = plan_launch(parts_.build);
   const auto* const plan = std::get_if<LaunchPlan>(&planned);
   std::set<std::string> files;
@@ -96,7 +102,7 @@ std::string Children::put_files_aside() {
     for (const ProcessInfo& member : child.process->unit().members(not_of(child.gen()))) {
       for (std::string& file : locked_files_of(member.pid)) {
         // Builds do not make packages that were installed.
-        const bool is_made = (is_below(file, plan->cwd) || is_below(file, child.cwd)) &&
+        const bool is_made = (is_in(plan->cwd, file) || is_in(child.cwd, file)) &&
                              file.find("/node_modules/") == file.npos;
         if (is_made) files.insert(std::move(file));
       }

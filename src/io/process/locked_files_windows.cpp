@@ -37,6 +37,8 @@ std::string path_on_drive(std::wstring_view file, const std::map<std::wstring, s
 
 }  // namespace
 
+bool locks_files() { return true; }
+
 // Whatever is mapped into the memory of a process is locked: its program and its libraries, and
 // also the assemblies of .NET, which the system's list of modules does not have.
 std::vector<std::string> locked_files_of(long pid) {

@@ -131,8 +131,10 @@ ImageIdentity identity_at(const std::string& path);
 /// The same with its name, with all links resolved.
 ImageIdentity image_at(const std::string& path);
 
-/// The files that the system lets nobody write as long as this process uses them: its program and
-/// its libraries on Windows. None on other systems.
+/// Whether the system lets nobody write the files that a process runs.
+bool locks_files();
+
+/// The files that are locked so by this process: its program and its libraries.
 std::vector<std::string> locked_files_of(long pid);
 
 /// The file or pipe that is the standard input of a process.
