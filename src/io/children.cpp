@@ -66,9 +66,10 @@ std::optional<Fact> Children::carry_out(const order::StartChild& order, WallTime
   // Which file the build makes is a guess. After a build, only the start shows whether it was
   // right.
   if (std::exchange(has_built_, false)) request.is_built = false;
-  const PlannedLaunch planned = plan_launch(request);
-  if (const auto* const plan = std::get_if<LaunchPlan>(&planned)) {
-    AsideFiles::restore(plan->program);
+  PlannedLaunch planned = plan_launch(request);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  if (plan != nullptr && AsideFiles::restore(plan->program, program_endings({}))) {
+    planned = plan_launch(request);
   }
   started_files_ = command_files(parts_.command, planned);
   LoadedBinary binary(parts_.command);

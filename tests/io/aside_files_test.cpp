@@ -75,10 +75,21 @@ TEST_F(AsideFilesTest, AfterABuildThatWasCutOffTheNewestComesBack) {
   const std::string server = folder_.path() + "/server";
   write("server.sitter-old-2", "newest");
   write("server.sitter-old-1", "older");
-  AsideFiles::restore(server);
+  EXPECT_TRUE(AsideFiles::restore(server, {}));
   EXPECT_THAT(names(), UnorderedElementsAre("server", "server.sitter-old-1"));
-  AsideFiles::restore(server);
+  EXPECT_FALSE(AsideFiles::restore(server, {}));
   EXPECT_THAT(names(), UnorderedElementsAre("server", "server.sitter-old-1"));
+}
+
+TEST_F(AsideFilesTest, ANameMayLackItsEnding) {
+  const std::string server = folder_.path() + "/server";
+  write("server/of another name");
+  write("server.exe.sitter-old-1");
+  EXPECT_FALSE(AsideFiles::restore(server, {".com"}));
+  EXPECT_TRUE(AsideFiles::restore(server, {".com", ".exe"}));
+  EXPECT_THAT(names(), UnorderedElementsAre("server", "server.exe"));
+  write("server.exe.sitter-old-1");
+  EXPECT_FALSE(AsideFiles::restore(server, {".com", ".exe"}));
 }
 
 }  // namespace

@@ -83,11 +83,19 @@ void AsideFiles::clean() {
   }
 }
 
-void AsideFiles::restore(const std::string& file) {
+bool AsideFiles::restore(const std::string& program, std::vector<std::string> endings) {
   std::error_code error;
-  if (fs::exists(file, error)) return;
-  const std::vector<OldFile> old = old_files_of(file);
-  if (!old.empty()) fs::rename(old.back().path, file, error);
+  endings.insert(endings.begin(), "");
+  for (const std::string& ending : endings) {
+    if (fs::is_regular_file(program + ending, error)) return false;
+  }
+  for (const std::string& ending : endings) {
+    const std::vector<OldFile> old = old_files_of(program + ending);
+    if (old.empty()) continue;
+    fs::rename(old.back().path, program + ending, error);
+    return !error;
+  }
+  return false;
 }
 
 }  // namespace sitter

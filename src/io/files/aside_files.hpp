@@ -20,9 +20,9 @@ class AsideFiles {
   /// Deletes the old files, as far as nothing runs them any more.
   void clean();
 
-  /// Gives the newest old file of that name its name back, if there is no such file: the build was
-  /// cut off.
-  static void restore(const std::string& file);
+  /// Gives the newest old file of that name, which may lack one of the endings, its name back, if
+  /// there is no such file: the build was cut off. Returns whether it has.
+  static bool restore(const std::string& program, std::vector<std::string> endings);
 
  private:
   /// The names by those that the files had.
