@@ -28,7 +28,7 @@ namespace {
 
 constexpr char kNoClient[] =
     "mcp-sitter: stdin is a terminal, so there is no MCP client. mcp-sitter waits for messages\n"
-    "here until Ctrl-D.\n"
+    "here until %s.\n"
     "  mcp-sitter setup            registers the server with a client\n"
     "  mcp-sitter doctor COMMAND   tries the server out\n";
 
@@ -79,7 +79,7 @@ int run(int argc, char** argv) {
     std::fputs(refusal->text.c_str(), stderr);
     return refusal->exit_code;
   }
-  if (sitter::is_terminal(stdin)) std::fputs(kNoClient, stderr);
+  if (sitter::is_terminal(stdin)) std::fprintf(stderr, kNoClient, sitter::kEndOfInputKeys);
 
   // A child or a client may be gone, and the log file may reach its limit.
   sitter::survive_failed_writes();

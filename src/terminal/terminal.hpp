@@ -9,6 +9,9 @@ namespace sitter {
 
 bool is_terminal(std::FILE* stream);
 
+/// What a person presses to end the input: "Ctrl-D".
+extern const char* const kEndOfInputKeys;
+
 /// How many columns the terminal at stdout has: 80 if it does not know. Nothing if stdout is no
 /// terminal.
 std::optional<std::size_t> terminal_columns();

@@ -5,6 +5,8 @@
 
 namespace sitter {
 
+const char* const kEndOfInputKeys = "Ctrl-D";
+
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
 
 std::optional<std::size_t> terminal_columns() {

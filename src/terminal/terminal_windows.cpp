@@ -18,6 +18,8 @@ HANDLE handle_of(std::FILE* stream) {
 
 }  // namespace
 
+const char* const kEndOfInputKeys = "Ctrl-Z and Enter";
+
 // `_isatty` says yes to NUL and to each serial port.
 bool is_terminal(std::FILE* stream) {
   DWORD mode = 0;
