@@ -112,16 +112,19 @@ bool TemporaryFile::move_to(const std::string& path) {
   system_->file.close();
   const std::wstring from = windows::system_path(system_->path);
   const std::wstring to = windows::system_path(path);
-  if (GetFileAttributesW(to.c_str()) == INVALID_FILE_ATTRIBUTES) {
-    return system_->noted(MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_WRITE_THROUGH) != 0);
+  const auto is_there = [&] { return GetFileAttributesW(to.c_str()) != INVALID_FILE_ATTRIBUTES; };
+  const auto is_moved = [&] {
+    return MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_WRITE_THROUGH) != 0;
+  };
+  if (!is_there()) return system_->noted(is_moved());
+  if (system_->noted(ReplaceFileW(to.c_str(), from.c_str(), nullptr, 0, nullptr, nullptr) != 0)) {
+    return true;
   }
-  if (ReplaceFileW(to.c_str(), from.c_str(), nullptr, 0, nullptr, nullptr)) return true;
-  system_->error = GetLastError();
-  if (system_->error != ERROR_UNABLE_TO_MOVE_REPLACEMENT_2) return false;
-  // The old file is gone, and the new one has its own name still (ReplaceFileW).
-  const bool is_moved = MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_WRITE_THROUGH) != 0;
-  system_->is_only_copy = !is_moved;
-  return is_moved;
+  // After two of the errors, the old file is gone, and the new one has its own name still
+  // (ReplaceFile).
+  if (is_there()) return false;
+  system_->is_only_copy = !is_moved();
+  return !system_->is_only_copy;
 }
 
 std::string TemporaryFile::problem() const {
