@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   sitter::open_standard_streams();
   sitter::platform::give_back_freed_memory();
   const std::vector<std::string> words = sitter::program_words(argc, argv);
+  if (sitter::has_done_errand(words)) return 0;
   sitter::hide_header_values(argv + 1);
   if (const sitter::Command* const command = sitter::find_command(words)) {
     sitter::unblock_signals();

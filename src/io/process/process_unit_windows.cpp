@@ -3,6 +3,7 @@
 
 #include "io/process/process_unit.hpp"
 #include "io/process/unit_job_windows.hpp"
+#include "io/system/ctrl_break_windows.hpp"
 
 namespace sitter {
 namespace {
@@ -46,15 +47,6 @@ BOOL CALLBACK close_window(HWND window, LPARAM pid) {
   return TRUE;
 }
 
-/// Asks a console program to end. A process can only send to its own console, so this one visits
-/// that of the program, which it can if it has none itself (AttachConsole).
-void send_break(long leader) {
-  if (!AttachConsole(static_cast<DWORD>(leader))) return;
-  // The leader leads a process group, so the event reaches no other process.
-  GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, static_cast<DWORD>(leader));
-  FreeConsole();
-}
-
 }  // namespace
 
 class ProcessUnit::State {
@@ -86,10 +78,12 @@ class ProcessUnit::State {
       TerminateJobObject(job_->job.get(), kKilled);
       return signalled;
     }
-    send_break(leader_);
+    std::vector<long> group{leader_};
     for (const Signalled& one : signalled) {
       EnumWindows(close_window, static_cast<LPARAM>(one.process.pid));
+      if (one.process.pid != leader_) group.push_back(one.process.pid);
     }
+    windows::send_break(group);
     return signalled;
   }
 

@@ -15,6 +15,10 @@ void hold_signals();
 /// The words of the command line behind the name of the program, in UTF-8.
 std::vector<std::string> program_words(int argc, char** argv);
 
+/// Whether the words are an errand of a bridge, which is done then. Windows needs a process of its
+/// own to send Ctrl+Break.
+bool has_done_errand(const std::vector<std::string>& words);
+
 /// Opens /dev/null in place of standard streams that the parent process has closed, so that no file
 /// that is opened later gets their numbers. Call it before anything is opened. On Windows, it also
 /// lets all bytes pass as they are, and a console take them as UTF-8.

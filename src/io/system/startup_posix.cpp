@@ -31,6 +31,8 @@ void hold_signals() { change_mask(SIG_BLOCK, {SIGHUP, SIGUSR1}); }
 
 std::vector<std::string> program_words(int argc, char** argv) { return {argv + 1, argv + argc}; }
 
+bool has_done_errand(const std::vector<std::string>&) { return false; }
+
 void open_standard_streams() {
   int opened = 0;
   while (opened >= 0 && opened <= STDERR_FILENO) opened = open("/dev/null", O_RDWR);
