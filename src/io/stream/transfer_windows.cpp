@@ -59,9 +59,11 @@ struct Transfer::Threaded final : State {
   void read(std::span<char> bytes, Done then) override {
     begin(
         [this, bytes](DWORD& count) {
+          // No bytes are the end, or somebody has written none to a pipe that is still open
+          // (ReadFile).
           return ReadFile(handle.get(), bytes.data(), static_cast<DWORD>(bytes.size()), &count,
                           nullptr) != 0 &&
-                 count > 0;
+                 (count > 0 || PeekNamedPipe(handle.get(), nullptr, 0, nullptr, nullptr, nullptr));
         },
         std::move(then));
   }
