@@ -60,10 +60,10 @@ std::string variable_key(std::string_view name) { return ascii_lower(name); }
 // Only the start shows it.
 std::string entering_problem(const std::string&) { return {}; }
 
-// cmd.exe takes a slash in its own name for the beginning of a switch.
+// Clients leave this variable out.
 std::vector<std::string> shell_words(std::string command_line) {
   std::string shell = windows::variable("ComSpec");
-  if (shell.empty()) shell = "cmd.exe";
+  if (shell.empty()) shell = windows::utf8(windows::command_interpreter());
   return {std::move(shell), "/d", "/s", "/c", std::move(command_line)};
 }
 

@@ -177,10 +177,12 @@ std::variant<StartedChild, StartFailure> start_child(const ChildStart& start) {
       return StartFailure{ERROR_SUCCESS,
                           start.program + ": a batch file cannot get a line end in a word"};
     }
-    program = system_path(variable("SystemRoot") + "/System32/cmd.exe");
+    program = command_interpreter();
   }
   std::wstring wide_line = wide(*line);
-  const std::wstring cwd = system_path(start.cwd);
+  // A working directory has no form without a limit (SetCurrentDirectory).
+  std::wstring cwd = wide(start.cwd);
+  std::replace(cwd.begin(), cwd.end(), L'/', L'\\');
   std::wstring block;
   if (start.environment) block = block_of(*start.environment);
 

@@ -54,6 +54,12 @@ std::string generic_path(std::wstring_view path) {
   return utf8(result);
 }
 
+std::wstring command_interpreter() {
+  std::wstring path(MAX_PATH, L'\0');
+  path.resize(GetSystemDirectoryW(path.data(), MAX_PATH));
+  return path + LR"(\cmd.exe)";
+}
+
 std::string error_text(DWORD error) {
   wchar_t text[512];
   DWORD size = 0;

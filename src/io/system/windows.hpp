@@ -58,6 +58,10 @@ std::wstring system_path(std::string_view path);
 /// The same in the other direction: with slashes, and without the prefix `\\?\`.
 std::string generic_path(std::wstring_view path);
 
+/// The path of cmd.exe, whatever the environment says. With backslashes, since cmd.exe takes a
+/// slash in its own name for the beginning of a switch.
+std::wstring command_interpreter();
+
 /// What an error of the system means, as a clause without a full stop: "the file is in use".
 std::string error_text(DWORD error);
 
