@@ -49,6 +49,14 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
       return;
     }
     // Whatever the error was, nothing more will be taken.
+    become_broken();
+  }
+
+  void watch() {
+    transfer->watch([self = shared_from_this()] { self->become_broken(); });
+  }
+
+  void become_broken() {
     transfer.reset();
     queue.clear();
     if (!is_closing) events.on_broken();
@@ -88,8 +96,7 @@ void StreamWriter::append_line(std::string_view piece, const std::shared_ptr<con
 void StreamWriter::flush() { state_->flush(); }
 std::size_t StreamWriter::queued() const { return state_->is_open() ? state_->queue.size() : 0; }
 
-// The end of a process is seen by itself, and a write shows that a reader is gone.
-void StreamWriter::watch() {}
+void StreamWriter::watch() { state_->watch(); }
 
 void StreamWriter::close() {
   if (state_->is_open()) state_->close();

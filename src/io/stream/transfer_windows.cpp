@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/windows/stream_handle.hpp>
@@ -22,6 +23,7 @@ struct Transfer::State : std::enable_shared_from_this<State> {
   virtual ~State() = default;
   virtual void read(std::span<char> bytes, Done done) = 0;
   virtual void write(std::string_view bytes, Done done) = 0;
+  virtual void watch(std::function<void()>) {}
   virtual void close() = 0;
 };
 
@@ -34,6 +36,19 @@ struct Transfer::Overlapped final : State {
 
   void write(std::string_view bytes, Done then) override {
     stream.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
+  }
+
+  // A pipe that we have made is not read otherwise. Nothing comes, so the read ends with the pipe.
+  void watch(std::function<void()> closed) override {
+    DWORD flags = 0;
+    const BOOL is_pipe =
+        GetNamedPipeInfo(stream.native_handle(), &flags, nullptr, nullptr, nullptr);
+    if (!is_pipe || (flags & PIPE_SERVER_END) == 0) return;
+    stream.async_read_some(boost::asio::buffer(&unread, 1),
+                           [self = shared_from_this(), this, closed = std::move(closed)](
+                               error_code error, std::size_t) {
+                             if (!is_over && error == boost::asio::error::broken_pipe) closed();
+                           });
   }
 
   void close() override {
@@ -50,6 +65,7 @@ struct Transfer::Overlapped final : State {
   }
 
   boost::asio::windows::stream_handle stream;
+  char unread = 0;
   bool is_over = false;
 };
 
@@ -167,5 +183,6 @@ Transfer::~Transfer() { state_->close(); }
 
 void Transfer::read(std::span<char> bytes, Done done) { state_->read(bytes, std::move(done)); }
 void Transfer::write(std::string_view bytes, Done done) { state_->write(bytes, std::move(done)); }
+void Transfer::watch(std::function<void()> closed) { state_->watch(std::move(closed)); }
 
 }  // namespace sitter

@@ -30,6 +30,10 @@ class Transfer {
   void read(std::span<char> bytes, Done done);
   void write(std::string_view bytes, Done done);
 
+  /// Calls `closed` when the child has closed its end of an input that we write
+  /// (`open_child_pipe`). Of all other handles, only a write shows it.
+  void watch(std::function<void()> closed);
+
  private:
   struct State;
   struct Overlapped;

@@ -84,19 +84,22 @@ StartFailure failure_now(const std::string& program) {
 std::optional<ChildPipe> open_child_pipe(ChildPipeKind kind) {
   static std::atomic<unsigned> count = 0;
   const bool is_input = kind == ChildPipeKind::input;
-  // An anonymous pipe has no end for overlapped operations (CreatePipe).
+  // An anonymous pipe has no end for overlapped operations (CreatePipe). Our end of an input can be
+  // read too, which shows when the child has closed its end.
   const std::wstring name = wide(fmt::format(R"(\\.\pipe\mcp-sitter-child-{}-{}-{:x})",
                                              GetCurrentProcessId(), ++count, GetTickCount64()));
   ChildPipe pipe;
   pipe.ours = Handle(
       CreateNamedPipeW(name.c_str(),
-                       (is_input ? PIPE_ACCESS_OUTBOUND : PIPE_ACCESS_INBOUND) |
+                       (is_input ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) |
                            FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
                        PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,
-                       1, kPipeSize, kPipeSize, 0, nullptr));
+                       1, is_input ? kPipeSize : 0, is_input ? 0 : kPipeSize, 0, nullptr));
   if (!pipe.ours.is_open()) return std::nullopt;
-  pipe.theirs = Handle(CreateFileW(name.c_str(), is_input ? GENERIC_READ : GENERIC_WRITE, 0,
-                                   nullptr, OPEN_EXISTING, 0, nullptr));
+  // A child may look at the settings of its pipe, and change them (CreateNamedPipe).
+  const DWORD access =
+      is_input ? GENERIC_READ | FILE_WRITE_ATTRIBUTES : GENERIC_WRITE | FILE_READ_ATTRIBUTES;
+  pipe.theirs = Handle(CreateFileW(name.c_str(), access, 0, nullptr, OPEN_EXISTING, 0, nullptr));
   if (!pipe.theirs.is_open()) return std::nullopt;
   return pipe;
 }
