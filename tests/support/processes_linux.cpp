@@ -32,6 +32,13 @@ std::string field_of(long pid, const std::string& file, const std::string& name)
   return all.substr(at, all.find('\n', at) - at);
 }
 
+/// wine starts these for a program, with the environment of that program, and they end after it.
+bool is_of_wine(long pid) {
+  const std::string command = command_line_of(pid);
+  return command.find(R"(\system32\conhost.exe)") != command.npos ||
+         command.find(R"(\system32\explorer.exe)") != command.npos;
+}
+
 std::size_t kilobytes(const std::string& field) {
   return static_cast<std::size_t>(std::atoll(field.c_str())) * 1024;
 }
@@ -50,7 +57,8 @@ std::vector<long> processes_with(const std::string& environment_entry) {
     const long pid = std::atol(entry.path().filename().c_str());
     // A process that ends meanwhile has an empty environment, and so has a zombie.
     const std::string all = pid > 0 ? '\0' + file_of(pid, "environ") : std::string();
-    if (all.find('\0' + wanted) != std::string::npos && is_alive(pid)) pids.push_back(pid);
+    if (all.find('\0' + wanted) == std::string::npos) continue;
+    if (is_alive(pid) && !is_of_wine(pid)) pids.push_back(pid);
   }
   return pids;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -22,6 +23,12 @@ std::string new_mark() {
   return "SITTER_TEST_MARK=" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
+/// The program that a variable in the environment of the tests names, or the built one.
+std::string named_by(const char* variable, const char* built) {
+  const char* other = std::getenv(variable);
+  return other != nullptr ? other : built;
+}
+
 std::string shown(const std::string& line) {
   constexpr std::size_t kShown = 300;
   return line.size() <= kShown ? line : line.substr(0, kShown) + "...";
@@ -29,14 +36,12 @@ std::string shown(const std::string& line) {
 
 }  // namespace
 
-std::string sitter_program() {
-  const char* other = std::getenv("MCP_SITTER");
-  return other != nullptr ? other : SITTER_PROGRAM;
-}
+std::string sitter_program() { return named_by("MCP_SITTER", SITTER_PROGRAM); }
 
 std::string fake_mcp() {
   static const TemporaryDirectory directory;
-  static const std::string copy = directory.copy_program("fake-mcp", SITTER_FAKE_MCP);
+  static const std::filesystem::path program = named_by("FAKE_MCP", SITTER_FAKE_MCP);
+  static const std::string copy = directory.copy_program(program.filename(), program);
   return copy;
 }
 

@@ -16,8 +16,9 @@ using Json = nlohmann::json;
 
 /// The built program, or the one that MCP_SITTER names in the environment of the tests.
 std::string sitter_program();
-/// A copy of the built fake-mcp that only this process uses. sitter_kill takes down every process
-/// that runs the same file, and other tests run at the same time.
+/// A copy, which only this process uses, of the built fake-mcp or of the one that FAKE_MCP names.
+/// sitter_kill takes down every process that runs the same file, and other tests run at the same
+/// time.
 std::string fake_mcp();
 
 /// The command that runs fake-mcp with these flags.

@@ -15,6 +15,9 @@ import { until } from './waiting.mjs';
 
 const markName = 'MCP_SITTER_TEST';
 
+/** wine starts these for a program, with the environment of that program, and they end after it. */
+const ofWine = /\\system32\\(conhost|explorer)\.exe/;
+
 function readOrEmpty(path) {
   try {
     return readFileSync(path, 'utf8');
@@ -79,7 +82,8 @@ export class Sandbox {
       .map((pid) => ({
         pid: Number(pid),
         command: readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
-      }));
+      }))
+      .filter(({ command }) => !ofWine.test(command));
   }
 
   /** Waits until no process of this sandbox is left. */
