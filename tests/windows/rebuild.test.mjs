@@ -7,6 +7,8 @@ import { textOf } from '../real/support/session.mjs';
 import { until } from '../real/support/waiting.mjs';
 import { inProject, open, projectOf } from './support.mjs';
 
+// bench/windows asks for more.
+const rebuilds = Number(process.env.REBUILDS ?? 2);
 const build = ['--build', 'copy /y next.exe server.exe'];
 
 /** The bytes of the next version, which differ in their end. */
@@ -38,15 +40,16 @@ test('a locked program is rebuilt while calls go on, also after a build that has
   const failed = await session.call('sitter_rebuild');
   assert.match(textOf(failed), /the build failed \(exit 1\)[^]*serves on/);
   assert.deepEqual(serverOf(box), first);
-  for (const version of ['second', 'third']) {
-    const next = writeNext(box, version);
+  for (let version = 1; version <= rebuilds; ++version) {
+    const next = writeNext(box, `version ${version}`);
     assert.match(textOf(await session.call('sitter_rebuild')), /server restarted \(spawn #/);
     assert.deepEqual(serverOf(box), next);
   }
   goesOn = false;
   await Promise.all(callers);
-  assert.ok(count > 2);
-  assert.equal((await session.status()).spawnCount, 3);
+  assert.ok(count > rebuilds);
+  assert.equal((await session.status()).spawnCount, 1 + rebuilds);
+  t.diagnostic(`${rebuilds} rebuilds, ${count} calls`);
   await until(
     () => !readdirSync(box.project).some((name) => name.includes('sitter-old')),
     () => `the end of the old files among ${readdirSync(box.project)}`,
