@@ -7,7 +7,7 @@ import { until } from '../real/support/waiting.mjs';
 /** A session whose server has a grandchild without a console, which leaves the job if it can. */
 async function withGrandchild(t, ...flags) {
   const box = projectOf(t);
-  const session = await open(box, ['./server.exe', ...flags]);
+  const session = await open(box, ['./server.exe', '--life-limit', '600', ...flags]);
   await session.call('spawn', { session: true, ignore_term: true });
   assert.equal(servers(box).length, 2);
   return { box, session };
