@@ -26,17 +26,14 @@ function packagesForWindows() {
   return out;
 }
 
-// What Windows 10 itself has.
+// What Windows 10 itself has. What these load in turn delays a start, so the program loads others when it calls them.
 const systemLibraries = [
   'advapi32.dll',
   'bcrypt.dll',
-  'crypt32.dll',
   'iphlpapi.dll',
   'kernel32.dll',
   'msvcrt.dll',
   'ntdll.dll',
-  'shell32.dll',
-  'user32.dll',
   'version.dll',
   'ws2_32.dll',
 ];

@@ -9,7 +9,9 @@
 
 // These come after windows.h.
 #include <bcrypt.h>
-#include <shellapi.h>
+
+/// Of the C runtime; no header declares it (__wgetmainargs).
+extern "C" int __cdecl __wgetmainargs(int*, wchar_t***, wchar_t***, int, int*);
 
 namespace sitter {
 namespace {
@@ -35,13 +37,16 @@ void unblock_signals() {}
 void survive_failed_writes() {}
 
 // `argv` is in the ANSI code page, and the C runtime may have put the names of files in the place
-// of patterns.
+// of patterns. A batch file doubles the quotes of an argument, which CommandLineToArgvW takes for
+// its end.
 std::vector<std::string> program_words(int, char**) {
   int count = 0;
-  wchar_t** const words = CommandLineToArgvW(GetCommandLineW(), &count);
+  int no_new_mode = 0;
+  wchar_t** words = nullptr;
+  wchar_t** environment = nullptr;
+  __wgetmainargs(&count, &words, &environment, 0, &no_new_mode);
   std::vector<std::string> result;
   for (int i = 1; i < count; ++i) result.push_back(windows::utf8(words[i]));
-  LocalFree(words);
   return result;
 }
 
