@@ -11,12 +11,6 @@
 
 namespace sitter {
 
-using Asks = HttpExchange::Asks;
-using Kind = HttpExchange::Kind;
-using Level = order::Log::Level;
-using Of = fact::ChildLost::Of;
-using State = LinkLife::State;
-
 void Responses::on(fact::HttpHead& fact, Now now) {
   HttpExchange* const exchange = exchanges_.find(fact.exchange);
   if (exchange == nullptr) return;

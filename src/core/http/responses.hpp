@@ -50,6 +50,12 @@ class Responses {
   void begin_losing(fact::ChildLost::Of of, std::string why, Now now);
 
  private:
+  using Asks = HttpExchange::Asks;
+  using Kind = HttpExchange::Kind;
+  using Level = order::Log::Level;
+  using Of = fact::ChildLost::Of;
+  using State = LinkLife::State;
+
   void take_events(ExchangeId id, Now now);
   void take_text(HttpExchange& exchange, std::string text, Now now);
   void take_message(HttpExchange& exchange, const Message* message, OwnedLine line, Now now);

@@ -8,12 +8,6 @@
 
 namespace sitter {
 
-using Asks = HttpExchange::Asks;
-using Kind = HttpExchange::Kind;
-using Level = order::Log::Level;
-using Of = fact::ChildLost::Of;
-using State = LinkLife::State;
-
 namespace {
 
 /// How often in a row the rest of an answer is asked for in vain. After that the answer is lost.
