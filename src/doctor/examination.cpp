@@ -226,10 +226,10 @@ class Examination {
 
   void note_lint(const Json& status) {
     for (const Json& finding : member(status, "lint")) {
-      if (finding.is_string() &&
-          std::find(facts_.lint.begin(), facts_.lint.end(), finding) == facts_.lint.end()) {
-        facts_.lint.push_back(finding.get<std::string>());
-      }
+      if (!finding.is_string()) continue;
+      const std::string text = finding.get<std::string>();
+      auto& lint = facts_.lint;
+      if (std::find(lint.begin(), lint.end(), text) == lint.end()) lint.push_back(text);
     }
   }
 

@@ -3,7 +3,6 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/event.h>
-#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,9 @@
 
 #include "io/system/posix.hpp"
 #include "io/system/user_folders.hpp"
+
+// <sys/ptrace.h> declares this on a Mac, but it is missing in the headers of cross compilers.
+extern "C" int ptrace(int request, pid_t pid, char* address, int data);
 
 namespace sitter {
 
@@ -71,11 +73,14 @@ void close_from(int first) {
 // macOS has no parent-death signal, so only the keeper kills the processes.
 bool die_with_parent(int parent) { return getppid() == parent; }
 
-bool stop_at_exec() { return ptrace(PT_TRACE_ME, 0, nullptr, 0) == 0; }
+constexpr int kTraceMe = 0;  // PT_TRACE_ME
+constexpr int kDetach = 11;  // PT_DETACH
+
+bool stop_at_exec() { return ptrace(kTraceMe, 0, nullptr, 0) == 0; }
 
 void detach_stopped(int pid) {
   kill(pid, SIGSTOP);
-  ptrace(PT_DETACH, pid, nullptr, 0);
+  ptrace(kDetach, pid, nullptr, 0);
 }
 
 bool become_subreaper() { return false; }
