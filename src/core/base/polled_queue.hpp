@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <utility>
 
@@ -22,6 +23,9 @@ class PolledQueue {
     has_polled_ = true;
     return &queue_.front();
   }
+
+  /// The values that were not polled, and the one that was polled last.
+  std::size_t size() const { return queue_.size(); }
 
  private:
   std::deque<Value> queue_;

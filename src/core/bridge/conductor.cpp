@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "core/wire/reply.hpp"
@@ -27,8 +29,14 @@ void Conductor::handle(const Fact& fact, Now now) {
   if (ending_.is_over()) return;
   now_ = now;
   respelled_.clear();
+  has_only_passed_ = false;
   std::visit([this](const auto& one) { on(one); }, fact);
-  settle();
+  if (is_at_rest_ && has_only_passed_) {
+    assert(nothing_to_settle());
+    desk_.throttle().settle(desk_.requests().bytes(), now_);
+  } else {
+    settle();
+  }
   for (std::size_t i = 0; i < parts_.size() && !ending_.is_over(); ++i) {
     on_part(parts_[i]);
     settle();
@@ -332,8 +340,29 @@ void Conductor::settle() {
     rebuilds_.note_starts();
     // A start that waits for a busy file is over as soon as a step takes the child down.
   } while (has_settled_files || leads_on || servers_.generations().is_one_over());
+  is_at_rest_ = is_at_rest();
   // Answered requests are out now, so their bytes no longer count.
   desk_.throttle().settle(desk_.requests().bytes(), now_);
+}
+
+/// Whether a request that is passed on, or the answer to a call, leaves nothing to settle. Each
+/// would cost as much again as to pass it.
+bool Conductor::is_at_rest() {
+  const Generations& generations = servers_.generations();
+  if (generations.begin() == generations.end() || !ending_.is_none() || rebuilds_.is_on()) {
+    return false;
+  }
+  const Child& child = *generations.begin();
+  return std::next(generations.begin()) == generations.end() && child.takes_requests() &&
+         child.has_answered() && !child.absence.is_on() &&
+         child.handshake.state() == Handshake::State::done &&
+         desk_.requests().waiting_count() == 0 && !rebuilds_.files_deadline();
+}
+
+bool Conductor::nothing_to_settle() {
+  const std::size_t before = out_.size();
+  settle();
+  return is_at_rest_ && out_.size() == before;
 }
 
 /// Takes everything down. Waiting requests are answered at once, and requests in flight when their

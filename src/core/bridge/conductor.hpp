@@ -104,6 +104,8 @@ class Conductor {
   void on_ending_timeout();
   ChildLifecycle* lifecycle(Generation gen);
   void settle();
+  bool is_at_rest();
+  bool nothing_to_settle();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
@@ -183,6 +185,10 @@ class Conductor {
   /// Answers that were changed before they were read. They pass to the client without a copy.
   std::deque<OwnedLine> respelled_;
   Ending ending_;
+  /// As the last `settle()` has left it.
+  bool is_at_rest_ = false;
+  /// The fact that is being handled was a request that was passed on, or the answer to a call.
+  bool has_only_passed_ = false;
 
   Desk desk_;
   Servers servers_;

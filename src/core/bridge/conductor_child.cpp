@@ -242,6 +242,7 @@ void Conductor::pass_answer(Child& child, ClientRequest& request, const Message&
     news_.pass_tools(child, request, message, edits);
   } else if (request.method == Method::tools_call && !is_stale) {
     news_.pass_tool_result(child, request, message, edits);
+    has_only_passed_ = true;
   } else {
     if (message.kind == Message::Kind::result) on_success(child, request, message.result, edits);
     news_.tell_old_code(child, request, message, edits);

@@ -323,6 +323,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
   const bool is_as_read = outgoing.is_unchanged() && desk_.answers().batch() == Batches::kNone;
   out_.push(order::SendToChild{child.gen(), std::move(outgoing), is_as_read ? message : nullptr});
   if (may_tell_old_code(request.method)) news_.on_request(child.gen());
+  has_only_passed_ = is_as_read;
 }
 
 void Conductor::on_client_notification(const Message& message, Line line) {

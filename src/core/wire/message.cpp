@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -41,8 +42,9 @@ bool text_of(std::string_view raw, std::string& decoded, std::string_view& text)
 /// The values of a message as they are written.
 struct Raw {
   std::string_view operator()(Name name) const {
+    if (!places.has(name)) return {};
     const auto& place = places.of(name);
-    return place.end == 0 ? std::string_view() : line.substr(place.begin, place.end - place.begin);
+    return line.substr(place.begin, place.end - place.begin);
   }
 
   std::string_view line;
@@ -149,7 +151,7 @@ const Message* MessageReader::refuse_other(Line line) {
 
 const Message* MessageReader::read_places(Line line, const MessagePlaces& places) {
   const Raw raw{line.text(), places};
-  message_ = {};
+  std::construct_at(&message_);  // an assignment would make a copy of its 360 bytes
   message_.is_checked = places.is_checked;
   message_.has_others = places.has_others;
 
@@ -159,7 +161,9 @@ const Message* MessageReader::read_places(Line line, const MessagePlaces& places
   message_.error = raw(Name::error);
   message_.result_meta = raw(Name::result_meta);
   Message::Params& params = message_.params;
-  if (is_object(message_.params_raw)) read_params(raw, params);
+  // Few messages have more params than a name.
+  constexpr auto kParams = MessagePlaces::bits(Name::progress_token, Name::subscription_id);
+  if ((places.present & kParams) != 0) read_params(raw, params);
   const std::string_view method = raw(Name::method);
   const std::string_view name = raw(Name::name);
   if ((is_string(method) && !text_of(method, method_, message_.method_text)) ||

@@ -121,7 +121,7 @@ MessageScan& MessageScan::operator=(MessageScan&&) noexcept = default;
 
 void MessageScan::restart() {
   state_ = State::reading;
-  places_ = {};
+  places_.clear();
   read_to_ = 0;
   is_in_string_ = has_escapes_ = false;
   ends_.clear();
@@ -206,9 +206,11 @@ bool MessageScan::follow(const char* line, std::size_t begin,
   const auto is_value_expected = [&] {
     return expected == Expected::value || expected == Expected::first_value;
   };
-  for (const std::uint32_t from_begin : index) {
-    const std::size_t at = begin + from_begin;
-    if (pending_ != Pending::none) end_token(line, at);
+  const std::uint32_t* token = index.data();
+  const std::uint32_t* const end = token + index.size();
+  if (token != end && pending_ != Pending::none) end_token(line, begin + *token);
+  while (token != end) {
+    const std::size_t at = begin + *token++;
     const char c = line[at];
     bool is_good = false;
     switch (c) {
@@ -233,13 +235,22 @@ bool MessageScan::follow(const char* line, std::size_t begin,
         break;
       case ':':
         if (expected != Expected::colon && !goes_on_broken()) return false;
-        if (expected == Expected::colon && level().members != Members::none) on_key(line, at);
+        if (expected == Expected::colon && level().members != Members::none) {
+          on_key(line, key_at_, at);
+        }
         expected = Expected::value;
         break;
       case '"':
         if (expected == Expected::key || expected == Expected::first_key) {
-          expected = Expected::colon;
-          key_at_ = at;
+          // Nearly always, the colon follows in the same piece.
+          if (token != end && line[begin + *token] == ':') {
+            if (level().members != Members::none) on_key(line, at, begin + *token);
+            ++token;
+            expected = Expected::value;
+          } else {
+            key_at_ = at;
+            expected = Expected::colon;
+          }
           break;
         }
         [[fallthrough]];
@@ -249,6 +260,7 @@ bool MessageScan::follow(const char* line, std::size_t begin,
         if (c == '"' && level().name == Name::none) break;
         pending_ = c == '"' ? Pending::string : Pending::scalar;
         pending_at_ = at;
+        if (token != end) end_token(line, begin + *token);
     }
   }
   expected_ = expected;
@@ -299,11 +311,11 @@ void MessageScan::close(std::size_t at) {
   if (Level& outer = level(); outer.name != Name::none) take_value(outer, outer.value_at, at + 1);
 }
 
-/// A key has ended before this colon.
-void MessageScan::on_key(const char* line, std::size_t colon) {
+/// The key that begins here has ended before this colon.
+void MessageScan::on_key(const char* line, std::size_t key, std::size_t colon) {
   std::size_t end = colon;
   while (line[end - 1] != '"') --end;
-  const std::string_view raw(line + key_at_, end - key_at_);
+  const std::string_view raw(line + key, end - key);
   auto name = Name::none;
   if (!has_escapes_) {
     name = name_of(raw.substr(1, raw.size() - 2));
@@ -312,14 +324,10 @@ void MessageScan::on_key(const char* line, std::size_t colon) {
   }
   level().name = name;
   if (name == Name::none && level().members == Members::of_message) places_.has_others = true;
-  if (places_.of(name).end == 0) return;
-  const auto forget = [this](Name first, Name last) {
-    for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i) {
-      places_.all[i] = {};
-    }
-  };
-  if (name == Name::params) forget(Name::name, Name::subscription_id);
-  if (name == Name::result) forget(Name::result_meta, Name::result_meta);
+  if (!places_.has(name)) return;
+  if (name == Name::params)
+    places_.present &= ~MessagePlaces::bits(Name::name, Name::subscription_id);
+  if (name == Name::result) places_.present &= ~MessagePlaces::bit(Name::result_meta);
 }
 
 MessagePlaces::Name MessageScan::name_of(std::string_view key) {
@@ -339,8 +347,8 @@ MessagePlaces::Name MessageScan::name_of(std::string_view key) {
 }
 
 void MessageScan::take_value(Level& level, std::size_t begin, std::size_t end) {
-  places_.of(std::exchange(level.name, Name::none)) = {static_cast<std::uint32_t>(begin),
-                                                       static_cast<std::uint32_t>(end)};
+  places_.set(std::exchange(level.name, Name::none),
+              {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
 }
 
 bool MessageScan::finish() { return ends_.empty() || fail(kNoEnd); }

@@ -60,10 +60,13 @@ struct MessagePlaces {
     count,
   };
   struct Place {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;  ///< 0 if there is no such value
+    std::uint32_t begin;
+    std::uint32_t end;
   };
 
+  /// A bit for each name that has a value.
+  std::uint32_t present = 0;
+  /// By name; undefined for a name that has no value.
   std::array<Place, static_cast<std::size_t>(Name::count)> all;
   /// The line is valid JSON (RFC 8259). If this is false, something is wrong that is not in the
   /// message, params or `_meta` themselves: deeper, or in another value.
@@ -71,8 +74,23 @@ struct MessagePlaces {
   /// The message has members that JSON-RPC does not know.
   bool has_others = false;
 
-  Place& of(Name name) { return all[static_cast<std::size_t>(name)]; }
+  static constexpr std::uint32_t bit(Name name) { return 1U << static_cast<unsigned>(name); }
+  /// The bits of all names from `first` to `last`.
+  static constexpr std::uint32_t bits(Name first, Name last) { return 2 * bit(last) - bit(first); }
+
+  bool has(Name name) const { return (present & bit(name)) != 0; }
   const Place& of(Name name) const { return all[static_cast<std::size_t>(name)]; }
+
+  void set(Name name, Place place) {
+    present |= bit(name);
+    all[static_cast<std::size_t>(name)] = place;
+  }
+  /// Begins anew.
+  void clear() {
+    present = 0;
+    is_checked = true;
+    has_others = false;
+  }
 };
 
 /// Reads the JSON of a message in one pass, and finds out where the values stand that the bridge
@@ -139,7 +157,7 @@ class MessageScan {
   void end_token(const char* line, std::size_t next);
   void open(bool is_object, std::size_t at);
   void close(std::size_t at);
-  void on_key(const char* line, std::size_t colon);
+  void on_key(const char* line, std::size_t key, std::size_t colon);
   Name name_of(std::string_view key);
   void take_value(Level& level, std::size_t begin, std::size_t end);
   bool goes_on_broken();
