@@ -7,8 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/windows/stream_handle.hpp>
 #include <boost/system/error_code.hpp>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -69,6 +67,18 @@ struct Transfer::Overlapped final : State {
   bool is_over = false;
 };
 
+/// Those of the standard library take calls of the system for each use in the runtime of mingw.
+class Lock {
+ public:
+  explicit Lock(SRWLOCK& lock) : lock_(lock) { AcquireSRWLockExclusive(&lock_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { ReleaseSRWLockExclusive(&lock_); }
+
+ private:
+  SRWLOCK& lock_;
+};
+
 struct Transfer::Threaded final : State {
   Threaded(EventLoop& of, windows::Handle owned) : loop(of), handle(std::move(owned)) {}
 
@@ -96,7 +106,7 @@ struct Transfer::Threaded final : State {
   }
 
   void begin(std::function<bool(DWORD&)> next, Done then) {
-    const std::lock_guard lock(mutex);
+    const Lock held(lock);
     operation = std::move(next);
     done = std::move(then);
     if (!std::exchange(is_started, true)) {
@@ -104,30 +114,30 @@ struct Transfer::Threaded final : State {
         self->work();
       }).detach();
     }
-    changed.notify_one();
+    WakeConditionVariable(&changed);
   }
 
   /// The function of the thread.
   void work() {
-    std::unique_lock lock(mutex);
+    const Lock held(lock);
     DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &thread_handle, 0,
                     FALSE, DUPLICATE_SAME_ACCESS);
     thread = windows::Handle(thread_handle);
     while (true) {
-      changed.wait(lock, [this] { return is_over || operation; });
+      while (!is_over && !operation) wait(INFINITE);
       if (is_over) break;
       const auto now = std::exchange(operation, nullptr);
       is_at_work = true;
-      lock.unlock();
+      ReleaseSRWLockExclusive(&lock);
       DWORD count = 0;
       const bool is_open = now(count);
-      lock.lock();
+      AcquireSRWLockExclusive(&lock);
       is_at_work = false;
       if (is_over) break;
       boost::asio::post(loop.io(), [self = shared_from_this(), this, is_open, count] {
         Done told;
         {
-          const std::lock_guard guard(mutex);
+          const Lock guard(lock);
           if (is_over) return;
           told = std::exchange(done, nullptr);
         }
@@ -135,27 +145,29 @@ struct Transfer::Threaded final : State {
       });
     }
     is_gone = true;
-    changed.notify_all();
+    WakeAllConditionVariable(&changed);
   }
 
   void close() override {
-    std::unique_lock lock(mutex);
+    const Lock held(lock);
     is_over = true;
-    changed.notify_all();
+    WakeAllConditionVariable(&changed);
     if (!is_started) return;
     // A cancellation has no effect on a thread that has not begun to wait yet
     // (CancelSynchronousIo). One that cannot be cancelled ends with the process.
     constexpr int kTriesMax = 20;
     for (int tries = 0; !is_gone && tries < kTriesMax; ++tries) {
       if (is_at_work && thread.is_open()) CancelSynchronousIo(thread.get());
-      changed.wait_for(lock, std::chrono::milliseconds(5), [this] { return is_gone; });
+      wait(5);
     }
   }
 
+  void wait(DWORD milliseconds) { SleepConditionVariableSRW(&changed, &lock, milliseconds, 0); }
+
   EventLoop& loop;
   windows::Handle handle;
-  std::mutex mutex;
-  std::condition_variable changed;
+  SRWLOCK lock = SRWLOCK_INIT;
+  CONDITION_VARIABLE changed = CONDITION_VARIABLE_INIT;
   std::function<bool(DWORD&)> operation;
   Done done;
   HANDLE thread_handle = nullptr;
