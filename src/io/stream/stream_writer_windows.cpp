@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -29,14 +31,27 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
   }
 
   void flush() {
-    if (is_writing || !transfer) return;
-    while (queue.size() > 0 && queue.front().empty()) queue.take(0);
-    if (queue.size() == 0) return;
-    is_writing = true;
-    transfer->write(queue.front(), [self = shared_from_this()](bool is_open, std::size_t count) {
-      self->is_writing = false;
-      self->on_written(is_open, count);
-    });
+    if (!transfer) return;
+    if (is_writing) take(transfer->written());
+    while (!is_writing) {
+      while (queue.size() > 0 && queue.front().empty()) queue.take(0);
+      if (queue.size() == 0) return;
+      is_writing = true;
+      const std::string_view next = queue.front();
+      const bool is_last = next.size() == queue.size() && !is_closing;
+      take(transfer->write(next, is_last,
+                           [self = shared_from_this()](bool is_open, std::size_t count) {
+                             self->is_writing = false;
+                             self->on_written(is_open, count);
+                           }));
+    }
+  }
+
+  /// So much was written, if the write is over.
+  void take(std::optional<std::size_t> count) {
+    if (!count) return;
+    is_writing = false;
+    queue.take(*count);
   }
 
   void on_written(bool is_open, std::size_t count) {

@@ -5,8 +5,10 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/windows/object_handle.hpp>
 #include <boost/asio/windows/stream_handle.hpp>
 #include <boost/system/error_code.hpp>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -20,20 +22,49 @@ using boost::system::error_code;
 struct Transfer::State : std::enable_shared_from_this<State> {
   virtual ~State() = default;
   virtual void read(std::span<char> bytes, Done done) = 0;
-  virtual void write(std::string_view bytes, Done done) = 0;
+  virtual std::optional<std::size_t> write(std::string_view bytes, bool is_last, Done done) = 0;
+  virtual std::optional<std::size_t> written() { return std::nullopt; }
   virtual void watch(std::function<void()>) {}
   virtual void close() = 0;
 };
 
 struct Transfer::Overlapped final : State {
-  explicit Overlapped(EventLoop& loop) : stream(loop.io()) {}
+  explicit Overlapped(EventLoop& loop) : stream(loop.io()), write_end(loop.io()) {}
 
   void read(std::span<char> bytes, Done then) override {
     stream.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
   }
 
-  void write(std::string_view bytes, Done then) override {
-    stream.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
+  std::optional<std::size_t> write(std::string_view bytes, bool, Done then) override {
+    if (!write_end.is_open()) write_end.assign(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    operation = {};
+    // With its lowest bit set, the event tells of the end in the place of the completion port
+    // (GetQueuedCompletionStatus).
+    operation.hEvent =
+        reinterpret_cast<HANDLE>(reinterpret_cast<std::uintptr_t>(write_end.native_handle()) | 1);
+    const auto size = static_cast<DWORD>(bytes.size());
+    if (WriteFile(stream.native_handle(), bytes.data(), size, nullptr, &operation) != 0) {
+      return taken();
+    }
+    is_writing = GetLastError() == ERROR_IO_PENDING;
+    if (!is_writing) {
+      boost::asio::post(stream.get_executor(),
+                        [end = told(std::move(then))] { end(boost::asio::error::broken_pipe, 0); });
+      return std::nullopt;
+    }
+    write_end.async_wait([this, end = told(std::move(then))](error_code) {
+      if (!std::exchange(is_writing, false)) return;
+      const auto count = taken();
+      end(count ? error_code() : boost::asio::error::broken_pipe, count.value_or(0));
+    });
+    return std::nullopt;
+  }
+
+  /// By the write that has ended.
+  std::optional<std::size_t> taken() {
+    DWORD count = 0;
+    if (!GetOverlappedResult(stream.native_handle(), &operation, &count, TRUE)) return std::nullopt;
+    return count;
   }
 
   // A pipe that we have made is not read otherwise. Nothing comes, so the read ends with the pipe.
@@ -51,6 +82,10 @@ struct Transfer::Overlapped final : State {
 
   void close() override {
     is_over = true;
+    if (std::exchange(is_writing, false)) {
+      CancelIoEx(stream.native_handle(), &operation);
+      taken();
+    }
     error_code ignored;  // the handle is closed in any case
     stream.close(ignored);
   }
@@ -63,6 +98,9 @@ struct Transfer::Overlapped final : State {
   }
 
   boost::asio::windows::stream_handle stream;
+  OVERLAPPED operation{};  // the write
+  boost::asio::windows::object_handle write_end;
+  bool is_writing = false;  // and the system has not let go of the bytes
   char unread = 0;
   bool is_over = false;
 };
@@ -94,7 +132,7 @@ struct Transfer::Threaded final : State {
         std::move(then));
   }
 
-  void write(std::string_view bytes, Done then) override {
+  std::optional<std::size_t> write(std::string_view bytes, bool is_last, Done then) override {
     // A console takes no more at once (WriteConsole).
     constexpr std::size_t kWriteMax = 32 * limits::kKiB;
     const auto size = static_cast<DWORD>(std::min(bytes.size(), kWriteMax));
@@ -102,13 +140,22 @@ struct Transfer::Threaded final : State {
         [this, bytes, size](DWORD& count) {
           return WriteFile(handle.get(), bytes.data(), size, &count, nullptr) != 0;
         },
-        std::move(then));
+        std::move(then), !is_last || size < bytes.size());
+    return std::nullopt;
   }
 
-  void begin(std::function<bool(DWORD&)> next, Done then) {
+  std::optional<std::size_t> written() override {
+    const Lock held(lock);
+    is_awaited = true;
+    if (over) done = nullptr;
+    return std::exchange(over, std::nullopt);
+  }
+
+  void begin(std::function<bool(DWORD&)> next, Done then, bool awaited = true) {
     const Lock held(lock);
     operation = std::move(next);
     done = std::move(then);
+    is_awaited = awaited;
     if (!std::exchange(is_started, true)) {
       std::thread([self = std::static_pointer_cast<Threaded>(shared_from_this())] {
         self->work();
@@ -134,6 +181,10 @@ struct Transfer::Threaded final : State {
       AcquireSRWLockExclusive(&lock);
       is_at_work = false;
       if (is_over) break;
+      if (is_open && !is_awaited) {
+        over = count;
+        continue;
+      }
       boost::asio::post(loop.io(), [self = shared_from_this(), this, is_open, count] {
         Done told;
         {
@@ -172,6 +223,8 @@ struct Transfer::Threaded final : State {
   Done done;
   HANDLE thread_handle = nullptr;
   windows::Handle thread;
+  bool is_awaited = true;
+  std::optional<std::size_t> over;  // by how many bytes, if nobody has awaited the end
   bool is_started = false;
   bool is_at_work = false;
   bool is_over = false;
@@ -194,7 +247,10 @@ Transfer::Transfer(EventLoop& loop, windows::Handle handle) {
 Transfer::~Transfer() { state_->close(); }
 
 void Transfer::read(std::span<char> bytes, Done done) { state_->read(bytes, std::move(done)); }
-void Transfer::write(std::string_view bytes, Done done) { state_->write(bytes, std::move(done)); }
+std::optional<std::size_t> Transfer::write(std::string_view bytes, bool is_last, Done done) {
+  return state_->write(bytes, is_last, std::move(done));
+}
+std::optional<std::size_t> Transfer::written() { return state_->written(); }
 void Transfer::watch(std::function<void()> closed) { state_->watch(std::move(closed)); }
 
 }  // namespace sitter

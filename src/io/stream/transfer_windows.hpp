@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -28,7 +29,13 @@ class Transfer {
   /// Only one operation may be under way. `done` must keep the bytes alive: it is destroyed only
   /// when the system has let go of them.
   void read(std::span<char> bytes, Done done);
-  void write(std::string_view bytes, Done done);
+  /// Returns how many bytes were taken at once; `done` is not called then. With `is_last`, nobody
+  /// waits for the end of this write: unless something is wrong, `done` is called only if
+  /// `written` was called meanwhile. To wake the loop costs as much as to write.
+  std::optional<std::size_t> write(std::string_view bytes, bool is_last, Done done);
+  /// How many bytes the last write has taken, if it is over; `done` is not called then. If it is
+  /// not over, `done` will be called.
+  std::optional<std::size_t> written();
 
   /// Calls `closed` when the child has closed its end of an input that we write
   /// (`open_child_pipe`). Of all other handles, only a write shows it.
