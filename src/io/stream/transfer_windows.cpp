@@ -43,9 +43,7 @@ struct Transfer::Overlapped final : State {
     operation.hEvent =
         reinterpret_cast<HANDLE>(reinterpret_cast<std::uintptr_t>(write_end.native_handle()) | 1);
     const auto size = static_cast<DWORD>(bytes.size());
-    if (WriteFile(stream.native_handle(), bytes.data(), size, nullptr, &operation) != 0) {
-      return taken();
-    }
+    if (WriteFile(stream.native_handle(), bytes.data(), size, nullptr, &operation)) return taken();
     is_writing = GetLastError() == ERROR_IO_PENDING;
     if (!is_writing) {
       boost::asio::post(stream.get_executor(),
@@ -63,7 +61,8 @@ struct Transfer::Overlapped final : State {
   /// By the write that has ended.
   std::optional<std::size_t> taken() {
     DWORD count = 0;
-    if (!GetOverlappedResult(stream.native_handle(), &operation, &count, TRUE)) return std::nullopt;
+    if (!GetOverlappedResult(stream.native_handle(), &operation, &count, FALSE))
+      return std::nullopt;
     return count;
   }
 
@@ -84,7 +83,7 @@ struct Transfer::Overlapped final : State {
     is_over = true;
     if (std::exchange(is_writing, false)) {
       CancelIoEx(stream.native_handle(), &operation);
-      taken();
+      WaitForSingleObject(write_end.native_handle(), INFINITE);
     }
     error_code ignored;  // the handle is closed in any case
     stream.close(ignored);
