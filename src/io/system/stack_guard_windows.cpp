@@ -4,7 +4,7 @@
 #include "io/system/windows.hpp"
 
 // These come after windows.h.
-#include <bcrypt.h>
+#include <ntsecapi.h>
 
 // What the compiler compares at the end of a function (-fstack-protector). The library of the
 // compiler would also define it, but opens a provider of keys for a random number, which loads so
@@ -18,8 +18,7 @@ namespace {
 
 /// Before other constructors run. The value changes, so this function cannot have a guard itself.
 [[gnu::constructor(101), gnu::no_stack_protector]] void set_stack_guard() {
-  BCryptGenRandom(nullptr, reinterpret_cast<PUCHAR>(&__stack_chk_guard), sizeof __stack_chk_guard,
-                  BCRYPT_USE_SYSTEM_PREFERRED_RNG);
+  RtlGenRandom(&__stack_chk_guard, sizeof __stack_chk_guard);
 }
 
 }  // namespace

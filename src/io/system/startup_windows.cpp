@@ -8,7 +8,7 @@
 #include "io/system/windows.hpp"
 
 // These come after windows.h.
-#include <bcrypt.h>
+#include <ntsecapi.h>
 
 /// Of the C runtime; no header declares it (__wgetmainargs).
 extern "C" int __cdecl __wgetmainargs(int*, wchar_t***, wchar_t***, int, int*);
@@ -68,9 +68,7 @@ void open_standard_streams() {
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
-  const NTSTATUS status = BCryptGenRandom(nullptr, reinterpret_cast<PUCHAR>(&seed), sizeof seed,
-                                          BCRYPT_USE_SYSTEM_PREFERRED_RNG);
-  return status == 0 ? seed : 0;
+  return RtlGenRandom(&seed, sizeof seed) ? seed : 0;
 }
 
 // Only memory limits the handles of a process.
