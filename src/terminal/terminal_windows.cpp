@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 
 #include "io/system/windows.hpp"
 #include "terminal/terminal.hpp"
@@ -35,13 +36,17 @@ std::optional<std::size_t> terminal_columns() {
   return is_known && columns > 0 ? static_cast<std::size_t>(columns) : 80;
 }
 
-// Consoles before Windows 10 refuse this (SetConsoleMode), and newer ones want to be asked.
+// Consoles before Windows 10 refuse this (SetConsoleMode), and newer ones want to be asked. The
+// mode belongs to the console, so it is put back at the end.
 bool enable_color() {
+  constexpr DWORD kColor = ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING;
+  static DWORD before = 0;
   const HANDLE console = handle_of(stdout);
-  DWORD mode = 0;
-  return GetConsoleMode(console, &mode) &&
-         SetConsoleMode(console,
-                        mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+  if (!GetConsoleMode(console, &before)) return false;
+  if ((before & kColor) == kColor) return true;
+  if (!SetConsoleMode(console, before | kColor)) return false;
+  std::atexit([] { SetConsoleMode(handle_of(stdout), before); });
+  return true;
 }
 
 }  // namespace sitter
