@@ -65,9 +65,9 @@ TEST_F(AsideFilesTest, LeftFilesAreDeletedOrCountedOn) {
 }
 
 TEST_F(AsideFilesTest, AFileThatCannotBeRenamedIsTold) {
-  // A file has no entries.
-  EXPECT_THAT(files_.put_aside({write("server") + "/below"}),
-              ElementsAre(HasSubstr("below is in use, and can't be renamed")));
+  // There is no room for the ending.
+  EXPECT_THAT(files_.put_aside({write(std::string(250, 's'))}),
+              ElementsAre(HasSubstr("s is in use, and can't be renamed")));
   EXPECT_THAT(files_.put_aside({folder_.path() + "/missing"}), IsEmpty());
 }
 

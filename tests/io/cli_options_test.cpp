@@ -127,8 +127,8 @@ TEST_F(CliOptionsTest, AFileMayDescribeTheTool) {
   EXPECT_EQ(made.description_file, directory / "git-tools.json");
   EXPECT_EQ(made.server.description_source, "git-tools.json");
   EXPECT_THAT(made.server.description_arguments, IsEmpty());
-  raw.schema_file = "/etc/tools.json";
-  EXPECT_EQ(options().description_file, "/etc/tools.json");
+  raw.schema_file = directory / "elsewhere/tools.json";
+  EXPECT_EQ(options().description_file, raw.schema_file);
 }
 
 TEST_F(CliOptionsTest, SecondsAreRounded) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "io/system/file_facts.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -34,8 +35,7 @@ class TreeReadingTest : public ::testing::Test {
   /// The time of the file system, which advances in ticks.
   TreeReading::Stamp file_time() const {
     base_.write("tick", "x");
-    return std::chrono::time_point_cast<TreeReading::Stamp::duration>(
-        std::chrono::file_clock::to_sys(fs::last_write_time(base_ / "tick")));
+    return facts_of(base_ / "tick")->written;
   }
   /// Waits until what changes next is younger than everything before.
   TreeReading::Stamp next_tick() const {

@@ -57,7 +57,7 @@ std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& f
     fs::rename(file, old_name, error);
     if (!error) {
       old_names_.insert_or_assign(file, std::move(old_name));
-    } else if (error != std::errc::no_such_file_or_directory) {
+    } else if (std::error_code ignored; fs::exists(file, ignored)) {
       problems.push_back(
           fmt::format("{} is in use, and can't be renamed for the time of the build: {}; if the "
                       "build can't write it, rebuild with mode kill-first",

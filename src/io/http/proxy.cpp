@@ -13,12 +13,12 @@
 #include "core/base/base64.hpp"
 #include "core/base/text.hpp"
 #include "io/http/certificate_words.hpp"
+#include "io/http/resolver_names.hpp"
 
 namespace sitter {
 namespace {
 
 using boost::asio::ip::address;
-using boost::asio::ip::make_address;
 
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr std::string_view kAfterScheme = "://";
@@ -66,13 +66,6 @@ std::string basic_authorization(std::string_view user) {
          base64(percent_decoded(user.substr(0, colon)) + ':' + percent_decoded(password));
 }
 
-std::optional<address> address_from(std::string_view text) {
-  boost::system::error_code error;
-  const address made = make_address(std::string(text), error);
-  if (error) return std::nullopt;
-  return made;
-}
-
 template <typename Bytes>
 bool share_bits(const Bytes& left, const Bytes& right, std::size_t bits) {
   if (bits > 8 * left.size()) return false;
@@ -103,7 +96,7 @@ std::string_view without_last_dot(std::string_view name) {
 /// Whether an entry without a port is the host, or a domain of it.
 bool names_host(std::string_view entry, std::string_view host) {
   if (entry.starts_with('[') && entry.ends_with(']')) entry = entry.substr(1, entry.size() - 2);
-  const std::optional<address> own = address_from(host);
+  const std::optional<address> own = address_literal(host);
   if (!own) {
     if (entry.starts_with('*')) entry.remove_prefix(1);
     if (entry.starts_with('.')) entry.remove_prefix(1);
@@ -111,7 +104,7 @@ bool names_host(std::string_view entry, std::string_view host) {
     return !entry.empty() && is_below(without_last_dot(host), entry);
   }
   const std::size_t slash = entry.find('/');
-  const std::optional<address> block = address_from(entry.substr(0, slash));
+  const std::optional<address> block = address_literal(entry.substr(0, slash));
   if (!block) return false;
   if (slash == std::string_view::npos) return *own == *block;
   const std::optional<std::size_t> bits = number<std::size_t>(entry.substr(slash + 1));

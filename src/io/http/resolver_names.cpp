@@ -12,6 +12,9 @@ namespace sitter {
 namespace ip = boost::asio::ip;
 
 std::optional<ip::address> address_literal(std::string_view text) {
+  // Windows would take a port, too (WSAStringToAddress).
+  const std::size_t colon = text.find(':');
+  if (text.starts_with('[') || (colon != text.npos && text.find('.') < colon)) return std::nullopt;
   boost::system::error_code error;
   const ip::address address = ip::make_address(std::string(text), error);
   return error ? std::nullopt : std::optional(address);
