@@ -324,6 +324,19 @@ TEST_F(LateReplayTest, IsSentIfALaterCallFailed) {
   opens(2);
 }
 
+TEST_F(LateReplayTest, IsSentIfALaterCallFailedAndTheOldServerHasEnded) {
+  swap();
+  client(call(4, "echo"));
+  succeeds(2, 4);
+  client(connect(3, "c"));
+  succeeds(1, 2);
+  dies(1, 0);
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  child(2, result(3, R"json({"content":[],"isError":true})json"));
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  opens(2);
+}
+
 TEST_F(LateReplayTest, IsSkippedIfTheClientCalledTheToolMeanwhile) {
   open_session();
   call_works(1, "connect");

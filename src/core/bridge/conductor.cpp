@@ -352,6 +352,8 @@ bool Conductor::is_at_rest() {
   if (generations.begin() == generations.end() || !ending_.is_none() || rebuilds_.is_on()) {
     return false;
   }
+  // A call that is to be repeated may wait for the end of a call of the client.
+  if (servers_.replays().is_on()) return false;
   const Child& child = *generations.begin();
   return std::next(generations.begin()) == generations.end() && child.takes_requests() &&
          child.has_answered() && !child.absence.is_on() &&

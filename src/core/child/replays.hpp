@@ -35,6 +35,7 @@ class Replays {
 
   /// The tools are called again in this order, each of them once.
   explicit Replays(const std::vector<std::string>& tools);
+  bool is_on() const { return !tools_.empty(); }
 
   /// Whether a success of this request would be called again.
   bool repeats(const ClientRequest& request) const;
