@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 
 // The namespaces and functions of each library, and how its title in the notices may begin.
 const libraries = [
-  { title: /^boost/, has: /^boost::/ },
+  { title: /^boost/, has: /^boost(_asio_\w+)?::/ },
   { title: /^cli11/i, has: /^CLI::/ },
   { title: /^(fmt|fmtlib)\b/, has: /^fmt::/ },
   { title: /^gcc/, has: /^(__cxa_throw|_Unwind_Resume|std::)/ },

@@ -29,12 +29,9 @@ function packagesForWindows() {
 // What Windows 10 itself has. What these load in turn delays a start, so the program loads others when it calls them.
 const systemLibraries = [
   'advapi32.dll',
-  'bcrypt.dll',
-  'iphlpapi.dll',
   'kernel32.dll',
   'msvcrt.dll',
   'ntdll.dll',
-  'version.dll',
   'ws2_32.dll',
 ];
 
