@@ -120,7 +120,7 @@ bool is_legacy_version(std::string_view version) {
 void amend_opening(std::string_view result, std::string_view instructions, bool leaves_out_nulls,
                    Edits& edits) {
   if (leaves_out_nulls) {
-    WithoutNulls opening = without_nulls(Revision::session, "InitializeResult", result);
+    WithoutNulls opening = opening_without_nulls(result);
     if (opening.kept && !opening.places.empty()) {
       const OwnedLine kept{std::move(*opening.kept)};
       Edits within(kept.line());

@@ -259,8 +259,7 @@ void News::lint_opening(std::string_view result) {
   if (!lints_.is_on()) return;
   std::vector<std::string> findings;
   if (!in_opening_.empty()) findings.push_back(std::exchange(in_opening_, {}));
-  for (const std::string& place :
-       without_nulls(Revision::session, "InitializeResult", result).places) {
+  for (const std::string& place : opening_without_nulls(result).places) {
     findings.push_back(fmt::format(
         "initialize: {} is null, so clients refuse the session; mcp-sitter leaves it out", place));
   }

@@ -62,6 +62,10 @@ std::string without(std::string_view raw, const Paths& paths, std::size_t depth)
   return fmt::format("{{{}}}", fmt::join(parts, ","));
 }
 
+WithoutNulls checked_opening(std::string_view result) {
+  return without_nulls(Revision::session, "InitializeResult", result);
+}
+
 }  // namespace
 
 std::string definition_schema(Revision revision, std::string_view definition) {
@@ -97,7 +101,7 @@ std::optional<JsonSchema::Violation> protocol_violation(Revision revision,
 }
 
 std::string opening_defect(std::string_view result) {
-  const WithoutNulls opening = without_nulls(Revision::session, "InitializeResult", result);
+  const WithoutNulls opening = checked_opening(result);
   for (const std::string& place : opening.places) {
     const std::size_t dot = place.find('.');
     if (dot != place.npos && place.substr(0, dot) == "capabilities" &&
@@ -108,6 +112,10 @@ std::string opening_defect(std::string_view result) {
   if (!opening.violation) return {};
   return fmt::format("{} {}", opening.violation->place.empty() ? "it" : opening.violation->place,
                      opening.violation->what);
+}
+
+WithoutNulls opening_without_nulls(std::string_view result) {
+  return result.find("null") == result.npos ? WithoutNulls{} : checked_opening(result);
 }
 
 std::string without_members(std::string_view raw, std::span<const JsonSchema::Path> paths) {

@@ -40,4 +40,7 @@ std::string without_members(std::string_view raw, std::span<const JsonSchema::Pa
 
 WithoutNulls without_nulls(Revision revision, std::string_view definition, std::string_view raw);
 
+/// The same of a result of `initialize`. One in which nothing is null is not checked.
+WithoutNulls opening_without_nulls(std::string_view result);
+
 }  // namespace sitter
