@@ -36,6 +36,9 @@ constexpr std::chrono::seconds kLastWritesWait{1};
 /// anyway.
 constexpr std::chrono::milliseconds kFirstAnswerWait{100};
 
+/// On one processor, the client takes its first answer only once the bridge waits.
+constexpr std::chrono::milliseconds kAfterFirstAnswer{1};
+
 /// A client that has said nothing for this long is taken to be busy with other things.
 constexpr std::chrono::seconds kQuiet{2};
 
@@ -183,6 +186,11 @@ class Driver::Loop {
     start_.timer.set(Instant::clock::now() + kFirstAnswerWait);
   }
 
+  void on_answer() {
+    if (!start_.is_on || std::exchange(start_.is_answered, true)) return;
+    start_.timer.set(Instant::clock::now() + kAfterFirstAnswer);
+  }
+
   void end_start() {
     if (!std::exchange(start_.is_on, false)) return;
     start_.timer.cancel();
@@ -236,6 +244,7 @@ class Driver::Loop {
   }
 
   void on_client_read(LineFramer& framer) {
+    if (start_.is_answered) end_start();
     note_work();
     // A file that was saved before the client sent its lines must be known first.
     if (file_watch_) file_watch_->read_pending();
@@ -288,7 +297,7 @@ class Driver::Loop {
 
   void carry_out(order::SendToClient& order) {
     relay_.put(order.line, client_output_);
-    if (start_.is_on) loop_.post([this] { end_start(); });
+    on_answer();
   }
 
   void watch_binary(const std::string& path, const std::string& behind) {
@@ -347,6 +356,7 @@ class Driver::Loop {
   struct Start {
     Timer timer;
     bool is_on = false;
+    bool is_answered = false;
   };
 
   /// From the first line of the client until it has been quiet for a while.

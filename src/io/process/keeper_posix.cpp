@@ -28,6 +28,10 @@ constexpr std::chrono::milliseconds kLookInterval = 2s;
 /// If no unit is left, the keeper only has to notice the end of its pipe.
 constexpr std::chrono::milliseconds kEndWait = 100ms;
 
+/// A keeper makes itself ready after this time, because the first answer of the server would wait
+/// for it on a machine with one processor. The bridge ends before only if something is wrong.
+constexpr std::chrono::milliseconds kReadyWait = 10ms;
+
 /// The keeper's end of the pipe comes right after the standard descriptors.
 constexpr int kPipe = STDERR_FILENO + 1;
 
@@ -132,6 +136,9 @@ std::optional<Keeper> Keeper::start(const std::string& socket) {
   pid_t pid = fork();
   if (pid < 0) return std::nullopt;
   if (pid == 0) {
+    pipe->write_end.close();
+    pollfd ended{pipe->read_end.number(), 0, 0};
+    poll(&ended, 1, static_cast<int>(kReadyWait.count()));
     std::array kept{pipe->read_end.number()};
     leave_the_bridge("sitter-keeper", kept);
     keep(bridge, socket);
