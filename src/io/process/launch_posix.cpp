@@ -108,7 +108,10 @@ struct ChildSetup {
     if (!outlives_bridge && !platform::die_with_parent(parent)) _exit(kExecFailed);
     if (lock_limit) platform::set_lock_limit(*lock_limit);
     // If the keeper is gone, it is replaced when its end is noticed.
-    if (keeper != nullptr) keeper->child_started(gen, this_process());
+    // What `this_process` keeps is the bridge's, whose memory this is.
+    if (keeper != nullptr) {
+      keeper->child_started(gen, find_process(getpid()).value_or(ProcessRecord{.pid = getpid()}));
+    }
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0 || chdir(cwd.c_str()) != 0) {
       return false;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -130,9 +131,8 @@ std::optional<Stat> parse_stat(const std::string& text) {
   return stat;
 }
 
-std::optional<ProcessRecord> read_record(int proc, long pid) {
-  std::string path = std::to_string(pid) + "/stat";
-  FileDescriptor file(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
+/// `file` is the stat of the process.
+std::optional<ProcessRecord> read_record(const FileDescriptor& file, long pid) {
   struct stat facts {};
   if (!file.is_open() || fstat(file.number(), &facts) != 0) return std::nullopt;
   const auto stat = parse_stat(read_some(file.number(), kStatMax));
@@ -193,14 +193,24 @@ ImageIdentity identity_at(const std::string& path) {
   return identity_of(facts);
 }
 
-bool lists_processes() { return read_link("/proc/self") == std::to_string(getpid()); }
+bool lists_processes() {
+  // It does not change within a process. A process that was forked may share this memory.
+  static std::atomic<pid_t> first{0};
+  const pid_t own = getpid();
+  if (first == own) return true;
+  const bool lists_us = read_link("/proc/self") == std::to_string(own);
+  if (lists_us && first == 0) first = own;
+  return lists_us;
+}
 
 std::vector<ProcessRecord> all_processes() {
   std::vector<ProcessRecord> processes;
   if (!lists_processes()) return processes;
   const NumberedEntries list("/proc");
   while (const auto pid = list.next()) {
-    if (auto record = read_record(list.descriptor(), *pid)) processes.push_back(*record);
+    const std::string path = std::to_string(*pid) + "/stat";
+    const FileDescriptor file(openat(list.descriptor(), path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (auto record = read_record(file, *pid)) processes.push_back(*record);
   }
   return processes;
 }
@@ -234,10 +244,8 @@ bool is_number_in_use(long number) {
 }
 
 std::optional<ProcessRecord> find_process(long pid) {
-  if (!lists_processes()) return std::nullopt;
-  FileDescriptor proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!proc.is_open()) return std::nullopt;
-  return read_record(proc.number(), pid);
+  return read_record(FileDescriptor(open(proc_path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC)),
+                     pid);
 }
 
 std::vector<std::string> arguments_of(long pid) {
