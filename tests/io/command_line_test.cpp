@@ -19,6 +19,31 @@ TEST(CommandLine, DoublesBackslashesBeforeAQuoteOnly) {
   EXPECT_EQ(command_line_of({R"(C:\my folder\)"}), R"("C:\my folder\\")");
 }
 
+TEST(CommandLine, IsSplitIntoTheWordsThatItWasMadeOf) {
+  const std::vector<std::string> words = {R"(C:\my folder\a.exe)", "",   R"(a\\b)", R"(a\"b)",
+                                          R"(C:\d e\)",             "\t", R"(\\")",  "é"};
+  EXPECT_EQ(words_of(command_line_of(words)), words);
+}
+
+// Further examples of Microsoft, ibid.
+TEST(CommandLine, IsSplitAsTheRuntimeOfCSplitsIt) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words_of(R"(a.exe "a b c" d e)"), (Words{"a.exe", "a b c", "d", "e"}));
+  EXPECT_EQ(words_of(R"(a.exe "ab\"c" "\\" d)"), (Words{"a.exe", "ab\"c", "\\", "d"}));
+  EXPECT_EQ(words_of(R"(a.exe a\\\b d"e f"g h)"), (Words{"a.exe", R"(a\\\b)", "de fg", "h"}));
+  EXPECT_EQ(words_of(R"(a.exe a\\\"b c d)"), (Words{"a.exe", R"(a\"b)", "c", "d"}));
+  EXPECT_EQ(words_of(R"(a.exe a\\\\"b c" d e)"), (Words{"a.exe", R"(a\\b c)", "d", "e"}));
+  EXPECT_EQ(words_of(R"(a.exe a"b"" c d)"), (Words{"a.exe", R"(ab" c d)"}));
+}
+
+TEST(CommandLine, HasABackslashAtTheEndOfTheProgramAsItIs) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words_of(R"("C:\my folder\" a)"), (Words{R"(C:\my folder\)", "a"}));
+  EXPECT_EQ(words_of("  a.exe\t b  "), (Words{"a.exe", "b"}));
+  EXPECT_EQ(words_of(" "), Words{});
+  EXPECT_EQ(words_of(R"(a.exe \)"), (Words{"a.exe", "\\"}));
+}
+
 TEST(CommandLine, OfTheShellHasItsCommandAsItIs) {
   EXPECT_EQ(
       command_line_of({"C:/Windows/System32/cmd.exe", "/d", "/s", "/c", R"(cl /Fe"a b" a.c)"}),

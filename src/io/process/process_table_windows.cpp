@@ -10,10 +10,10 @@
 
 #include "io/process/process_memory_windows.hpp"
 #include "io/process/process_table.hpp"
+#include "io/system/command_line.hpp"
 #include "io/system/user_only_windows.hpp"
 #include "io/system/windows.hpp"
-// These headers need windows.h before them.
-#include <shellapi.h>
+// This header needs windows.h before it.
 #include <tlhelp32.h>
 
 namespace sitter {
@@ -282,16 +282,7 @@ std::optional<ProcessRecord> find_process(long pid) {
 }
 
 std::vector<std::string> arguments_of(long pid) {
-  const std::wstring line = ProcessMemory(pid).command_line();
-  // For an empty line, the function would name this program.
-  if (line.find_first_not_of(L" \t") == line.npos) return {};
-  int count = 0;
-  wchar_t** const words = CommandLineToArgvW(line.c_str(), &count);
-  if (words == nullptr) return {};
-  std::vector<std::string> arguments;
-  for (int i = 0; i < count; ++i) arguments.push_back(windows::utf8(words[i]));
-  LocalFree(words);
-  return arguments;
+  return words_of(windows::utf8(ProcessMemory(pid).command_line()));
 }
 
 long tracer_of(long pid) {

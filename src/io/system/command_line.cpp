@@ -60,6 +60,39 @@ std::string command_line_of(const std::vector<std::string>& words) {
   return line;
 }
 
+std::vector<std::string> words_of(std::string_view command_line) {
+  constexpr std::string_view kBlanks = " \t";
+  std::vector<std::string> words;
+  std::size_t at = command_line.find_first_not_of(kBlanks);
+  while (at < command_line.size()) {
+    const bool is_program = words.empty();
+    std::string& word = words.emplace_back();
+    bool is_quoted = false;
+    for (; at < command_line.size(); ++at) {
+      const char c = command_line[at];
+      if (!is_quoted && kBlanks.find(c) != kBlanks.npos) break;
+      if (c == '\\' && !is_program) {
+        const std::size_t end =
+            std::min(command_line.find_first_not_of('\\', at), command_line.size());
+        const bool before_quote = command_line.substr(end).starts_with('"');
+        word.append(before_quote ? (end - at) / 2 : end - at, '\\');
+        const bool is_escaped = before_quote && (end - at) % 2 == 1;
+        if (is_escaped) word += '"';
+        at = is_escaped ? end : end - 1;
+      } else if (c != '"') {
+        word += c;
+      } else if (is_quoted && !is_program && command_line.substr(at + 1).starts_with('"')) {
+        word += '"';
+        ++at;
+      } else {
+        is_quoted = !is_quoted;
+      }
+    }
+    at = std::min(command_line.find_first_not_of(kBlanks, at), command_line.size());
+  }
+  return words;
+}
+
 bool is_batch_file(std::string_view path) {
   std::string ending(path.substr(path.size() - std::min<std::size_t>(path.size(), 4)));
   std::transform(ending.begin(), ending.end(), ending.begin(), lower);

@@ -12,6 +12,10 @@ namespace sitter {
 /// behind `/s /c` is a command of cmd.exe, which takes it as it is.
 std::string command_line_of(const std::vector<std::string>& words);
 
+/// The words that a program for Windows gets from its command line, by the same rules. A quote that
+/// is doubled within quotes stands for one. The first word has no backslashes of that kind.
+std::vector<std::string> words_of(std::string_view command_line);
+
 /// Whether cmd.exe runs this file: a batch file, such as the scripts that npm writes for programs.
 bool is_batch_file(std::string_view path);
 
