@@ -117,7 +117,7 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
         PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,
         PIPE_UNLIMITED_INSTANCES, kBufferSize, kBufferSize, 0, user.attributes()));
     if (!opened.is_open()) return false;
-    const auto pipe = free.emplace(free.end(), loop.io());
+    const auto pipe = free.emplace(free.end(), loop.executor());
     error_code error;
     pipe->assign(opened.get(), error);
     if (error) {
@@ -126,7 +126,7 @@ struct LocalListener::State : std::enable_shared_from_this<State> {
     }
     opened.release();
     boost::asio::windows::overlapped_ptr operation(
-        loop.io(), [self = shared_from_this(), pipe](error_code failed, std::size_t) {
+        loop.executor(), [self = shared_from_this(), pipe](error_code failed, std::size_t) {
           if (!self->is_over) self->take(pipe, failed);
         });
     const bool is_done = ConnectNamedPipe(pipe->native_handle(), operation.get()) != 0;

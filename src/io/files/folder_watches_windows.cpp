@@ -96,7 +96,7 @@ struct FolderWatches::System {
   using Folders = std::map<std::string, Folder, PathLess>;
 
   System(EventLoop& watching, FolderWatches& owner)
-      : loop(watching), watches(owner), signal(watching.io()) {}
+      : loop(watching), watches(owner), signal(watching.executor()) {}
 
   // ---- what is watched
 

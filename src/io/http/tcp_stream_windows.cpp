@@ -39,7 +39,7 @@ void refuse_at_once(SOCKET socket) {
 
 struct Socket final : TcpStream::State {
   Socket(EventLoop& of, TcpStream::Options chosen, std::uint16_t at, ByteStream::Events told)
-      : State(of, std::move(chosen), at, std::move(told)), socket(of.io()) {}
+      : State(of, std::move(chosen), at, std::move(told)), socket(of.executor()) {}
 
   SOCKET native() { return socket.native_handle(); }
   std::intptr_t number() override { return static_cast<std::intptr_t>(native()); }

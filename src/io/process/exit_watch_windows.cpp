@@ -10,7 +10,7 @@ namespace sitter {
 
 struct ExitWatch::State {
   State(EventLoop& loop, windows::Handle process, std::function<void()> on_exit)
-      : object(loop.io(), process.release()) {
+      : object(loop.executor(), process.release()) {
     object.async_wait([told = std::move(on_exit)](boost::system::error_code error) {
       if (!error) told();
     });

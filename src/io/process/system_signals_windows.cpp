@@ -1,5 +1,3 @@
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -45,7 +43,7 @@ struct SystemSignals::State {
     {
       const std::lock_guard lock(mutex);
       told = [this](int exit_code) {
-        boost::asio::post(loop.io(), [this, exit_code] { events.on_stop(exit_code); });
+        loop.post([this, exit_code] { events.on_stop(exit_code); });
       };
     }
     SetConsoleCtrlHandler(on_control, TRUE);
@@ -62,7 +60,7 @@ struct SystemSignals::State {
   }
 
   void tell_child_ended() {
-    boost::asio::post(loop.io(), [this] { events.on_child_ended(); });
+    loop.post([this] { events.on_child_ended(); });
   }
 
   EventLoop& loop;

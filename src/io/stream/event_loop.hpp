@@ -8,8 +8,9 @@
 #include "sitter/time.hpp"
 
 namespace boost::asio {
+class any_io_executor;
 class io_context;
-}
+}  // namespace boost::asio
 
 namespace sitter {
 
@@ -40,6 +41,8 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
+  /// For the objects whose events the loop calls.
+  boost::asio::any_io_executor executor();
   boost::asio::io_context& io() { return io_; }
 
   /// Calls the reader whenever there is something to read or the end is reached, until `forget`. A
@@ -73,6 +76,10 @@ class EventLoop {
   /// Calls the function from the loop, soon. A function that posts itself again delays no event by
   /// more than one call.
   void post(std::function<void()> function);
+
+  /// On Windows: calls the function in place of the loop, from a thread that has waited for what no
+  /// loop can wait for. False if the loop does not run, or has something to do.
+  bool call_in_turn(const std::function<void()>& function);
 
   /// Returns after `stop`.
   void run();

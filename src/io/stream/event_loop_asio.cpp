@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -114,6 +115,8 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
 }
 
 bool EventLoop::knows_as_quiet(const Reader&) { return false; }
+
+boost::asio::any_io_executor EventLoop::executor() { return io_.get_executor(); }
 
 void EventLoop::post(std::function<void()> function) {
   boost::asio::post(io_, std::move(function));

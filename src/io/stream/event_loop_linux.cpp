@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
@@ -168,6 +169,8 @@ bool EventLoop::knows_as_quiet(const Reader& reader) {
   const Watched* const watched = find(reader);
   return watched != nullptr && !watched->is_ready;
 }
+
+boost::asio::any_io_executor EventLoop::executor() { return io_.get_executor(); }
 
 // Asio would return to this loop only after the last call of a function that posts itself again.
 void EventLoop::post(std::function<void()> function) {

@@ -10,7 +10,7 @@ namespace sitter {
 /// A wait that has ended already shares this object, and may outlast the timer.
 struct Timer::State {
   State(EventLoop& of, std::function<void()> told)
-      : loop(of), on_due(std::move(told)), timer(of.io()) {}
+      : loop(of), on_due(std::move(told)), timer(of.executor()) {}
 
   EventLoop& loop;
   std::function<void()> on_due;

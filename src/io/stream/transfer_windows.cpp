@@ -29,7 +29,7 @@ struct Transfer::State : std::enable_shared_from_this<State> {
 };
 
 struct Transfer::Overlapped final : State {
-  explicit Overlapped(EventLoop& loop) : stream(loop.io()), write_end(loop.io()) {}
+  explicit Overlapped(EventLoop& loop) : stream(loop.executor()), write_end(loop.executor()) {}
 
   void read(std::span<char> bytes, Done then) override {
     stream.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), told(std::move(then)));
@@ -116,6 +116,16 @@ class Lock {
   SRWLOCK& lock_;
 };
 
+/// A thread that ends soon.
+struct Ending {
+  explicit Ending(windows::Handle ends) : thread(std::move(ends)) {}
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+  ~Ending() { WaitForSingleObject(thread.get(), INFINITE); }
+
+  windows::Handle thread;
+};
+
 struct Transfer::Threaded final : State {
   Threaded(EventLoop& of, windows::Handle owned) : loop(of), handle(std::move(owned)) {}
 
@@ -166,6 +176,7 @@ struct Transfer::Threaded final : State {
   /// The function of the thread.
   void work() {
     const Lock held(lock);
+    thread_id = GetCurrentThreadId();
     DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &thread_handle, 0,
                     FALSE, DUPLICATE_SAME_ACCESS);
     thread = windows::Handle(thread_handle);
@@ -184,7 +195,7 @@ struct Transfer::Threaded final : State {
         over = count;
         continue;
       }
-      boost::asio::post(loop.io(), [self = shared_from_this(), this, is_open, count] {
+      const auto tell = [self = shared_from_this(), this, is_open, count] {
         Done told;
         {
           const Lock guard(lock);
@@ -192,7 +203,10 @@ struct Transfer::Threaded final : State {
           told = std::exchange(done, nullptr);
         }
         told(is_open, count);
-      });
+      };
+      ReleaseSRWLockExclusive(&lock);
+      if (!loop.call_in_turn(tell)) loop.post(tell);
+      AcquireSRWLockExclusive(&lock);
     }
     is_gone = true;
     WakeAllConditionVariable(&changed);
@@ -203,6 +217,11 @@ struct Transfer::Threaded final : State {
     is_over = true;
     WakeAllConditionVariable(&changed);
     if (!is_started) return;
+    if (GetCurrentThreadId() == thread_id) {
+      // The thread ends before the loop does.
+      loop.post([ending = std::make_shared<Ending>(std::move(thread))] {});
+      return;
+    }
     // A cancellation has no effect on a thread that has not begun to wait yet
     // (CancelSynchronousIo). One that cannot be cancelled ends with the process.
     constexpr int kTriesMax = 20;
@@ -210,6 +229,10 @@ struct Transfer::Threaded final : State {
       if (is_at_work && thread.is_open()) CancelSynchronousIo(thread.get());
       wait(5);
     }
+    if (!is_gone) return;
+    ReleaseSRWLockExclusive(&lock);
+    WaitForSingleObject(thread.get(), INFINITE);
+    AcquireSRWLockExclusive(&lock);
   }
 
   void wait(DWORD milliseconds) { SleepConditionVariableSRW(&changed, &lock, milliseconds, 0); }
@@ -220,6 +243,7 @@ struct Transfer::Threaded final : State {
   CONDITION_VARIABLE changed = CONDITION_VARIABLE_INIT;
   std::function<bool(DWORD&)> operation;
   Done done;
+  DWORD thread_id = 0;
   HANDLE thread_handle = nullptr;
   windows::Handle thread;
   bool is_awaited = true;
