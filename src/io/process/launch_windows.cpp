@@ -48,7 +48,7 @@ std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned, Gener
   if (const auto* failure = std::get_if<LaunchFailure>(&planned)) return *failure;
   const auto& plan = std::get<LaunchPlan>(planned);
   auto input = windows::open_child_pipe(windows::ChildPipeKind::input);
-  auto output = windows::open_child_pipe(windows::ChildPipeKind::output);
+  auto output = windows::open_child_pipe(windows::ChildPipeKind::fast_output);
   auto error = windows::open_child_pipe(windows::ChildPipeKind::output);
   if (!input || !output || !error) {
     return LaunchFailure{"no pipe could be made for the child: " +

@@ -84,6 +84,7 @@ StartFailure failure_now(const std::string& program) {
 std::optional<ChildPipe> open_child_pipe(ChildPipeKind kind) {
   static std::atomic<unsigned> count = 0;
   const bool is_input = kind == ChildPipeKind::input;
+  const DWORD overlapped = kind == ChildPipeKind::fast_output ? 0 : FILE_FLAG_OVERLAPPED;
   // An anonymous pipe has no end for overlapped operations (CreatePipe). Our end of an input can be
   // read too, which shows when the child has closed its end.
   const std::wstring name = wide(fmt::format(R"(\\.\pipe\mcp-sitter-child-{}-{}-{:x})",
@@ -91,8 +92,8 @@ std::optional<ChildPipe> open_child_pipe(ChildPipeKind kind) {
   ChildPipe pipe;
   pipe.ours = Handle(
       CreateNamedPipeW(name.c_str(),
-                       (is_input ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) |
-                           FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
+                       (is_input ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) | overlapped |
+                           FILE_FLAG_FIRST_PIPE_INSTANCE,
                        PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,
                        1, is_input ? kPipeSize : 0, is_input ? 0 : kPipeSize, 0, nullptr));
   if (!pipe.ours.is_open()) return std::nullopt;

@@ -11,15 +11,17 @@
 
 namespace sitter::windows {
 
-/// A pipe between this process and a child. Our end is for overlapped operations, and no child
-/// inherits it. The end of the child is for plain ones, because programs do not expect anything
-/// else, and a child inherits it if it is named in its start.
+/// A pipe between this process and a child. No child inherits our end. The end of the child is for
+/// plain operations, because programs do not expect anything else, and a child inherits it if it is
+/// named in its start.
 struct ChildPipe {
   Handle ours;
   Handle theirs;
 };
 
-enum class ChildPipeKind { input, output };
+/// Our end is for overlapped operations, except for that of `fast_output`: a thread that waits for
+/// a plain read gets the bytes with fewer calls of the system.
+enum class ChildPipeKind { input, output, fast_output };
 
 /// Nothing if the system refuses, with the reason in GetLastError.
 std::optional<ChildPipe> open_child_pipe(ChildPipeKind kind);
