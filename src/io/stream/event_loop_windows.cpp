@@ -41,7 +41,8 @@ namespace {
 template <class System>
 class InTurn {
  public:
-  InTurn(asio::any_io_executor inner, System& system) : inner_(std::move(inner)), system_(&system) {}
+  InTurn(asio::any_io_executor inner, System& system)
+      : inner_(std::move(inner)), system_(&system) {}
 
   template <class Function>
   void execute(Function function) const {
