@@ -188,7 +188,8 @@ class Driver::Loop {
 
   void on_answer() {
     if (!start_.is_on || std::exchange(start_.is_answered, true)) return;
-    start_.timer.set(Instant::clock::now() + kAfterFirstAnswer);
+    // The answer is written first.
+    loop_.post([this] { start_.timer.set(Instant::clock::now() + kAfterFirstAnswer); });
   }
 
   void end_start() {
