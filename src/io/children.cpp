@@ -160,7 +160,7 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   child.drain = std::move(drain);
   child.program = plan->program;
   child.cwd = plan->cwd;
-  if (!is_errand(gen)) child.binary.on_started(pid, now);
+  if (!is_errand(gen)) child.binary.on_started(now);
   if (child.drain) leave_record(child);
   return fact::ChildStarted{gen, pid};
 }
@@ -212,7 +212,7 @@ Fact Children::take_daemon(Generation gen, const Listens& listens) {
     if (!taken) continue;
     taken->daemon.pid = record.pid;
     Child& child = add(gen, std::move(taken->daemon), LoadedBinary(parts_.command));
-    child.binary.on_taken(record.pid, record.started, record.binary);
+    child.binary.on_taken(record.started, record.binary);
     child.process->begin_error_with(std::move(taken->error));
     child.drain = std::move(taken->drain);
     // The exit is looked for with those that are reaped.
@@ -235,7 +235,7 @@ std::optional<Fact> Children::carry_out(const order::RenumberChild& order, WallT
   child->binary = LoadedBinary(parts_.command);
   child->binary.before_start(planned);
   started_era_ = era_key(planned, child->binary.loaded());
-  child->binary.on_started(child->process->pid(), now);
+  child->binary.on_started(now);
   child->sources_of.clear();
   child->sources.reset();
   return std::nullopt;

@@ -21,7 +21,7 @@ class LoadedBinaryTest : public testing::CommandTest {
     binary.before_start(plan_launch(command));
     auto child = std::make_unique<Child>(command);
     expect_answer(*child);
-    binary.on_started(child->started() ? child->pid() : 0, started_);
+    binary.on_started(started_);
     return child;
   }
   void rebuild(const std::string& name) {
@@ -109,7 +109,7 @@ TEST_F(LoadedBinaryTest, StalenessIsUnknownWithoutAFile) {
   binary.before_start(plan_launch(command));
   Child child(command);
   ASSERT_TRUE(child.started()) << child.failure();
-  binary.on_started(child.pid(), started_);
+  binary.on_started(started_);
   const BinaryFacts facts = binary.look(child.pid());
   EXPECT_FALSE(facts.exists);
   EXPECT_EQ(facts.stale, std::nullopt);
@@ -122,6 +122,7 @@ TEST_F(LoadedBinaryTest, SweepsTheFileThatTheChildWasStartedFrom) {
   const auto child = start(binary, command);
   const ImageIdentity running = image_of(child->pid());
   rebuild("server");
+  binary.look(child->pid());
   for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
     EXPECT_TRUE(binary.program_to_sweep(scope).image.is_same_file(running));
   }
@@ -171,7 +172,7 @@ TEST_F(LoadedBinaryTest, SweepsTheProgramThatAShellHasExecuted) {
     binary.before_start(plan_launch(command));
     Child child(command);
     ASSERT_TRUE(child.started()) << child.failure();
-    binary.on_started(child.pid(), started_);
+    binary.on_started(started_);
     testing::write_line(child->input, "now");
     expect_answer(child);
     binary.look(child.pid());

@@ -26,16 +26,16 @@ void LoadedBinary::before_start(const PlannedLaunch& planned) {
   loaded_ = inspect(command_, planned, 0);
 }
 
-void LoadedBinary::on_started(long pid, WallTime started) {
+void LoadedBinary::on_started(WallTime started) {
   started_ = started;
   was_started_ = true;
-  own_ = program_of(pid);
+  own_ = {};
   inner_ = {};
 }
 
-void LoadedBinary::on_taken(long pid, WallTime started, BinaryInfo loaded) {
+void LoadedBinary::on_taken(WallTime started, BinaryInfo loaded) {
   loaded_ = std::move(loaded);
-  on_started(pid, started);
+  on_started(started);
 }
 
 BinaryFacts LoadedBinary::look(long pid) {

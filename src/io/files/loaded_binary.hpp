@@ -22,10 +22,10 @@ class LoadedBinary {
   /// Records the file just before this launch, as it will be loaded.
   void before_start(const PlannedLaunch& planned);
   /// The launch has succeeded.
-  void on_started(long pid, WallTime started);
+  void on_started(WallTime started);
 
   /// The process was started by an earlier bridge, when the file was as it is here.
-  void on_taken(long pid, WallTime started, BinaryInfo loaded);
+  void on_taken(WallTime started, BinaryInfo loaded);
 
   /// The path at the last start; absolute if there was such a file.
   const std::string& path() const { return loaded_.path; }
@@ -58,7 +58,8 @@ class LoadedBinary {
   BinaryInfo loaded_;
   WallTime started_;
   bool was_started_ = false;
-  /// The last child itself, as last seen, and the program that the child turned out to run.
+  /// The last child itself, and the program that the child turned out to run, as seen at the last
+  /// look. Nothing is seen at the start, because that would delay the first answer of the server.
   Program own_;
   Program inner_;
 };
