@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "io/system/error_text.hpp"
+#include "io/system/private_file.hpp"
 
 namespace sitter {
 namespace {
@@ -53,8 +54,7 @@ std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& f
       if (!fs::remove(old.path, error)) number = old.number + 1;
     }
     std::string old_name = fmt::format("{}{}{}", file, kMark, number);
-    std::error_code error;
-    fs::rename(file, old_name, error);
+    const std::error_code error = move_over(file, old_name);
     if (!error) {
       old_names_.insert_or_assign(file, std::move(old_name));
     } else if (std::error_code ignored; fs::exists(file, ignored)) {
@@ -70,7 +70,7 @@ std::vector<std::string> AsideFiles::put_aside(const std::vector<std::string>& f
 void AsideFiles::put_back() {
   for (auto at = old_names_.begin(); at != old_names_.end();) {
     std::error_code error;
-    if (!fs::exists(at->first, error)) fs::rename(at->second, at->first, error);
+    if (!fs::exists(at->first, error)) move_over(at->second, at->first);
     at = fs::exists(at->second, error) ? std::next(at) : old_names_.erase(at);
   }
 }
@@ -92,8 +92,7 @@ bool AsideFiles::restore(const std::string& program, std::vector<std::string> en
   for (const std::string& ending : endings) {
     const std::vector<OldFile> old = old_files_of(program + ending);
     if (old.empty()) continue;
-    fs::rename(old.back().path, program + ending, error);
-    return !error;
+    return !move_over(old.back().path.string(), program + ending);
   }
   return false;
 }

@@ -21,7 +21,7 @@ bool write_private_file(const std::string& path, std::string_view text) {
   if (!file.is_open()) return false;
   const bool is_whole = write_whole(file, text);
   file.close();
-  const bool is_moved = is_whole && move_over(next, path);
+  const bool is_moved = is_whole && !move_over(next, path);
   if (!is_moved) delete_file(next);
   return is_moved;
 }

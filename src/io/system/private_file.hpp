@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "io/system/file_descriptor.hpp"
 
@@ -18,8 +19,8 @@ void make_private_folder(const std::string& path);
 bool write_whole(const FileDescriptor& file, std::string_view text);
 
 /// Moves a file to this place, in one step: readers see either the file before or the file after,
-/// and a process that has the file before open may go on reading it. False on failure.
-bool move_over(const std::string& from, const std::string& to);
+/// and a process that has the file before open may go on reading it. Returns why it failed.
+std::error_code move_over(const std::string& from, const std::string& to);
 
 /// False if the file is there afterwards.
 bool delete_file(const std::string& path);

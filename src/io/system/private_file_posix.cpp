@@ -25,8 +25,9 @@ bool write_whole(const FileDescriptor& file, std::string_view text) {
   return true;
 }
 
-bool move_over(const std::string& from, const std::string& to) {
-  return std::rename(from.c_str(), to.c_str()) == 0;
+std::error_code move_over(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return {};
+  return {errno, std::system_category()};
 }
 
 }  // namespace sitter

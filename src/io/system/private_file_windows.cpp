@@ -66,11 +66,14 @@ bool write_whole(const FileDescriptor& file, std::string_view text) {
   return true;
 }
 
-bool move_over(const std::string& from, const std::string& to) {
+std::error_code move_over(const std::string& from, const std::string& to) {
   const std::wstring here = windows::system_path(from);
   const std::wstring there = windows::system_path(to);
-  return rename_as_posix(here, there) ||
-         MoveFileExW(here.c_str(), there.c_str(), MOVEFILE_REPLACE_EXISTING) != 0;
+  if (rename_as_posix(here, there) ||
+      MoveFileExW(here.c_str(), there.c_str(), MOVEFILE_REPLACE_EXISTING) != 0) {
+    return {};
+  }
+  return {static_cast<int>(GetLastError()), std::system_category()};
 }
 
 }  // namespace sitter
