@@ -20,8 +20,8 @@ TEST(CommandLine, DoublesBackslashesBeforeAQuoteOnly) {
 }
 
 TEST(CommandLine, IsSplitIntoTheWordsThatItWasMadeOf) {
-  const std::vector<std::string> words = {R"(C:\my folder\a.exe)", "",   R"(a\\b)", R"(a\"b)",
-                                          R"(C:\d e\)",             "\t", R"(\\")",  "é"};
+  const std::vector<std::string> words = {
+      R"(C:\my folder\a.exe)", "", R"(a\\b)", R"(a\"b)", R"(C:\d e\)", "\t", R"(\\")", "é"};
   EXPECT_EQ(words_of(command_line_of(words)), words);
 }
 

@@ -42,9 +42,7 @@ struct SystemSignals::State {
   State(EventLoop& of, Events events_told) : loop(of), events(std::move(events_told)) {
     {
       const std::lock_guard lock(mutex);
-      told = [this](int exit_code) {
-        loop.post([this, exit_code] { events.on_stop(exit_code); });
-      };
+      told = [this](int exit_code) { loop.post([this, exit_code] { events.on_stop(exit_code); }); };
     }
     SetConsoleCtrlHandler(on_control, TRUE);
     on_leader_ended([](void* self) { static_cast<State*>(self)->tell_child_ended(); }, this);

@@ -58,15 +58,13 @@ class InTurn {
     return asio::query(inner_, property);
   }
   template <class Property>
-    requires asio::can_require_v<asio::any_io_executor, Property>
-  InTurn require(const Property& property) const {
-    return {asio::require(inner_, property), *system_};
-  }
+  requires asio::can_require_v<asio::any_io_executor, Property> InTurn
+  require(const Property& property)
+  const { return {asio::require(inner_, property), *system_}; }
   template <class Property>
-    requires asio::can_prefer_v<asio::any_io_executor, Property>
-  InTurn prefer(const Property& property) const {
-    return {asio::prefer(inner_, property), *system_};
-  }
+  requires asio::can_prefer_v<asio::any_io_executor, Property> InTurn
+  prefer(const Property& property)
+  const { return {asio::prefer(inner_, property), *system_}; }
 
   friend bool operator==(const InTurn&, const InTurn&) = default;
 
