@@ -125,7 +125,7 @@ TEST(Flood, LongStderrLineIsCut) {
   const std::size_t size = 20 * kMegabyte;
   const MemoryWatch memory(client);
   client.text_of_call("stderr", {{"text", std::string(size, 'z')}});
-  const std::string text = client.text_of_call("sitter_child_stderr");
+  const std::string text = client.stderr_with("zzzz");
   EXPECT_LT(text.size(), 10'000);
   EXPECT_THAT(text, HasSubstr("zzzz"));
   memory.expect_bounded(size);

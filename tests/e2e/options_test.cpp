@@ -263,8 +263,8 @@ TEST(Options, StderrRingHasTheWantedSize) {
   ScriptedClient client({.options = {"--stderr-lines", "5"}});
   client.open();
   client.text_of_call("stderr", {{"text", "line"}, {"lines", 50}});
-  const std::string text = client.text_of_call("sitter_child_stderr");
-  EXPECT_THAT(text, AllOf(HasSubstr("line 46"), HasSubstr("line 50"), Not(HasSubstr("line 45"))));
+  EXPECT_THAT(client.stderr_with("line 50"),
+              AllOf(HasSubstr("line 46"), HasSubstr("line 50"), Not(HasSubstr("line 45"))));
 }
 
 }  // namespace

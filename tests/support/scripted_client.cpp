@@ -151,6 +151,15 @@ std::string ScriptedClient::text_of_call(const std::string& tool, const Json& ar
   return text_of(result_of(tool, arguments));
 }
 
+std::string ScriptedClient::stderr_with(const std::string& text) {
+  std::string all;
+  eventually([&] {
+    all = text_of_call("sitter_child_stderr");
+    return all.find(text) != all.npos;
+  });
+  return all;
+}
+
 long ScriptedClient::child_pid() {
   const Json pid = status().value("childPid", Json());
   if (!pid.is_number()) throw std::runtime_error("no child is running");

@@ -83,6 +83,9 @@ class ScriptedClient {
   std::string text_of_call(const std::string& tool, const Json& arguments = Json::object());
   std::string echo(const std::string& text) { return text_of_call("echo", {{"text", text}}); }
   Json status() { return Json::parse(text_of_call("sitter_status"), nullptr, false); }
+  /// What the server has written to stderr, once it has this text. An answer may come before what
+  /// the server wrote there just before it.
+  std::string stderr_with(const std::string& text);
   /// Throws if no child runs: kill(2) must not be called with a pid that is not there.
   long child_pid();
   /// The answer of fake-mcp's tool `state`.

@@ -37,6 +37,11 @@ struct EventLoop::System {
 
 namespace {
 
+template <class Property>
+concept CanRequire = asio::can_require_v<asio::any_io_executor, Property>;
+template <class Property>
+concept CanPrefer = asio::can_prefer_v<asio::any_io_executor, Property>;
+
 /// Calls what the context calls in turn with what other threads call. `System` is that of the loop.
 template <class System>
 class InTurn {
@@ -57,14 +62,14 @@ class InTurn {
       -> decltype(asio::query(std::declval<const asio::any_io_executor&>(), property)) {
     return asio::query(inner_, property);
   }
-  template <class Property>
-  requires asio::can_require_v<asio::any_io_executor, Property> InTurn
-  require(const Property& property)
-  const { return {asio::require(inner_, property), *system_}; }
-  template <class Property>
-  requires asio::can_prefer_v<asio::any_io_executor, Property> InTurn
-  prefer(const Property& property)
-  const { return {asio::prefer(inner_, property), *system_}; }
+  template <CanRequire Property>
+  InTurn require(const Property& property) const {
+    return {asio::require(inner_, property), *system_};
+  }
+  template <CanPrefer Property>
+  InTurn prefer(const Property& property) const {
+    return {asio::prefer(inner_, property), *system_};
+  }
 
   friend bool operator==(const InTurn&, const InTurn&) = default;
 
